@@ -1,0 +1,52 @@
+"""What the application knows of a model, and the tools it can be offered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+ReasoningReplay = Literal["none", "turn", "always"]
+WindowSource = Literal["user", "learned", "provider", "catalogue", "assumed"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelProfile:
+    """A model of one provider. `window` and `max_output` are tokens; `max_output` None: not known."""
+
+    provider: str
+    model: str
+    base_url: str
+    window: int
+    window_source: WindowSource
+    max_output: int | None = None
+    vision: bool = False
+    tools: bool = True
+    name: str = ""
+    replays_reasoning: ReasoningReplay = "none"
+    """Which reasoning the provider gets again: none, that of the turn under way, or all since the checkpoint."""
+
+    @property
+    def ref(self) -> str:
+        """`provider/model`, split at the first slash when read back."""
+        return f"{self.provider}/{self.model}"
+
+    @property
+    def label(self) -> str:
+        return self.name or self.model
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as a model is told of it. `parameters` is a JSON schema; the slim forms serve small windows."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    slim_description: str = ""
+    slim_parameters: Mapping[str, Any] | None = None
+
+    def slim(self) -> ToolSpec:
+        return ToolSpec(
+            self.name, self.slim_description or self.description, self.slim_parameters or self.parameters
+        )
