@@ -19,8 +19,8 @@ LocatorKind = Literal["item", "pdf", "epub", "html", "note", "annotation", "coll
 class Locator:
     """A place in a Zotero library.
 
-    `lib` is `u` or `g<groupID>`; `item`, `att` and `annotation` are bare eight-letter keys; `page_index` is the
-    physical page, 0-based (shown 1-based), `page_label` the printed one.
+    `lib` is `u` or `g<groupID>`; `item`, `att` and `annotation` are bare eight-letter keys; `page_index`
+    is the physical page, 0-based (shown 1-based), `page_label` the printed one.
     """
 
     lib: str

@@ -27,7 +27,9 @@ class UserMessage:
 
 @dataclass(frozen=True, slots=True)
 class AssistantMessage:
-    """An answer with all its tool steps. `model` is `provider/model`; `error` says why it failed, else empty."""
+    """An answer with all its tool steps. `model` is `provider/model`; `error` says why it failed, else
+    empty.
+    """
 
     id: MessageId
     tree_id: TreeId
@@ -45,8 +47,8 @@ class AssistantMessage:
 class Checkpoint:
     """Summary and ledger of what lies before `first_kept_id`, which is where the verbatim part starts.
 
-    `parent_id` says where in the tree it stands; the two are different dimensions. A null `first_kept_id`: the
-    verbatim part starts at the next user message after it.
+    `parent_id` says where in the tree it stands; the two are different dimensions. A null `first_kept_id`:
+    the verbatim part starts at the next user message after it.
     """
 
     id: MessageId

@@ -24,7 +24,9 @@ class ModelProfile:
     tools: bool = True
     name: str = ""
     replays_reasoning: ReasoningReplay = "none"
-    """Which reasoning the provider gets again: none, that of the turn under way, or all since the checkpoint."""
+    """Which reasoning the provider gets again: none, that of the turn under way, or all since the
+    checkpoint.
+    """
 
     @property
     def ref(self) -> str:

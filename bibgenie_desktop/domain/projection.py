@@ -5,7 +5,7 @@ Neutral: no provider's wire format, no clock, no library. Encoders turn it into 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from bibgenie_desktop.domain.ids import MessageId
@@ -29,7 +29,10 @@ class ProjectedMessage:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
+    """The messages of a request. `tail` of them, right after the checkpoint, are older than it."""
+
     messages: tuple[ProjectedMessage, ...]
+    tail: int = 0
 
     @property
     def checkpoint(self) -> ProjectedMessage | None:
@@ -40,11 +43,12 @@ class Projection:
         """With the draft as its last user message; unchanged when the draft is empty."""
         if draft.empty:
             return self
-        return Projection((*self.messages, ProjectedMessage(DRAFT_ID, "user", draft.parts())))
+        return replace(self, messages=(*self.messages, ProjectedMessage(DRAFT_ID, "user", draft.parts())))
 
     def plus_pending(self, message_id: MessageId, parts: tuple[Part, ...]) -> Projection:
         """With the finished steps of the answer under way, for the next request of its tool loop."""
-        return Projection((*self.messages, ProjectedMessage(message_id, "assistant", parts, "pending")))
+        pending = ProjectedMessage(message_id, "assistant", parts, "pending")
+        return replace(self, messages=(*self.messages, pending))
 
 
 def newest_checkpoint(path: Path) -> int | None:
@@ -53,8 +57,11 @@ def newest_checkpoint(path: Path) -> int | None:
 
 
 def position(path: Path, checkpoint_index: int) -> int:
-    """Where a checkpoint's verbatim part starts (I5): the index of its boundary; for a null boundary, of the first
-    user message after it; while there is none, its own place."""
+    """Where a checkpoint's verbatim part starts (I5), as an index.
+
+    That of its boundary; for a null boundary, of the first user message after it; while there is none, its
+    own.
+    """
     checkpoint = path[checkpoint_index]
     if not isinstance(checkpoint, Checkpoint):
         raise TypeError("position of a message that is not a checkpoint")
@@ -74,8 +81,12 @@ def verbatim(path: Path) -> tuple[UserMessage | AssistantMessage, ...]:
 def project(path: Path) -> Projection:
     """What the next request carries of a valid path: newest checkpoint, recent tail, everything after it."""
     newest = newest_checkpoint(path)
-    head = () if newest is None else (projected(path[newest]),)
-    return Projection((*head, *(projected(m) for m in verbatim(path))))
+    entries = tuple(projected(m) for m in verbatim(path))
+    if newest is None:
+        return Projection(entries)
+    before = {m.id for m in path[:newest]}
+    tail = sum(entry.id in before for entry in entries)
+    return Projection((projected(path[newest]), *entries), tail)
 
 
 def projected(message: Message) -> ProjectedMessage:

@@ -27,3 +27,5 @@ class Usage:
     reasoning: int = 0
     source: Literal["provider", "estimate"] = "provider"
     complete: bool = True
+    step: int = 0
+    """Which request of its turn this was, as the parts count them."""
