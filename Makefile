@@ -1,0 +1,69 @@
+# Every target sets up what it needs by itself (packaging/bootstrap.sh); the second time that takes no time.
+.POSIX:
+.PHONY: help run test soak lint types imports bench pictures package run-env test-env dev-env
+PYTHON = .venv/bin/python
+HEADLESS = QT_QPA_PLATFORM=offscreen
+ARGS =
+
+help:
+	@echo "make run       start BibGenie; without a display: the guided tour, as pictures in build/tour"
+	@echo "make test      all tests, in a few minutes, without a display"
+	@echo "make soak      the long proofs in full (hours); ARGS='--seeds 500:900' goes on somewhere"
+	@echo "make lint      ruff: rules and format"
+	@echo "make types     mypy"
+	@echo "make imports   import contracts: which part may use which"
+	@echo "make bench     measurements, see benchmarks/README.md"
+	@echo "make pictures  the tour in light and dark, at 100 and 200 %, into build/pictures"
+	@echo "make package   a wheel in dist/"
+	@echo "ARGS='...' is handed on by run, test, soak and bench."
+
+run: run-env
+	@case "$$(uname -s)" in Darwin|MINGW*|MSYS*|CYGWIN*) display=yes ;; *) display="$$DISPLAY$$WAYLAND_DISPLAY" ;; esac; \
+	if [ -n "$$display" ]; then exec $(PYTHON) -m bibgenie_desktop $(ARGS); fi; \
+	echo "No display here: playing the guided tour on the sample library instead."; \
+	$(HEADLESS) $(PYTHON) -m bibgenie_desktop --demo --tour build/tour $(ARGS) || exit 1; \
+	echo "The pictures and the transcript of the tour are in $$PWD/build/tour"
+
+test: test-env
+	$(HEADLESS) $(PYTHON) -m pytest $(ARGS)
+
+soak: test-env
+	$(HEADLESS) $(PYTHON) -m pytest --soak $(ARGS)
+
+lint: dev-env
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+
+types: dev-env
+	$(PYTHON) -m mypy
+
+imports: dev-env
+	.venv/bin/lint-imports --no-cache --no-logo
+
+bench: test-env
+	@for script in benchmarks/[a-z]*.py; do \
+	    [ -e "$$script" ] || { echo "no benchmarks yet"; exit 0; }; \
+	    echo "== $$script"; $(HEADLESS) $(PYTHON) "$$script" $(ARGS) || exit 1; \
+	done
+
+pictures: run-env
+	@for theme in light dark; do for scale in 1 2; do \
+	    echo "== $$theme, $${scale}x"; \
+	    $(HEADLESS) QT_SCALE_FACTOR=$$scale $(PYTHON) -m bibgenie_desktop --demo --theme $$theme \
+	        --tour build/pictures/$$theme-$${scale}x || exit 1; \
+	done; done
+	@echo "== light, text at 200 %"
+	@$(HEADLESS) $(PYTHON) -m bibgenie_desktop --demo --theme light --text-scale 200 --tour build/pictures/light-text-200
+	@echo "The pictures are in $$PWD/build/pictures"
+
+package: run-env
+	rm -rf dist
+	$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	@ls dist
+
+run-env:
+	@sh packaging/bootstrap.sh run
+test-env:
+	@sh packaging/bootstrap.sh test
+dev-env:
+	@sh packaging/bootstrap.sh dev
