@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import QCoreApplication, QPoint, QRect, Qt
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QApplication, QFrame, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from bibgenie_desktop.gui import theme
@@ -44,9 +44,17 @@ def everything(width: int) -> QFrame:
     frame = box(
         column(
             banner,
-            Flow([Chip("Hu et al. 2020"), Chip("A very long title of a paper about sleep and memory", "book")]),
+            Flow(
+                [Chip("Hu et al. 2020"), Chip("A very long title of a paper about sleep and memory", "book")]
+            ),
             Flow([push("Save note", "primary"), push("Edit first…"), push("Decline", "quiet")]),
-            row(Dropdown("Claude Sonnet 4.5", "spark"), None, Meter(0.4), Ring(0.4), label("36 %", "small", "2")),
+            row(
+                Dropdown("Claude Sonnet 4.5", "spark"),
+                None,
+                Meter(0.4),
+                Ring(0.4),
+                label("36 %", "small", "2"),
+            ),
             Tabs([("branches", "All"), ("fork", "Forks"), ("bookmark", "Marked")]),
             row(Elided("a line that is longer than what it gets " * 4), key_cap("Ctrl+N")),
             label("A text that wraps because it may be long, as texts of people are.", wrap=True),
@@ -55,7 +63,7 @@ def everything(width: int) -> QFrame:
         ),
         surface="canvas",
     )
-    frame.resize(width, 600)
+    frame.resize(width, 1200)
     return frame
 
 
@@ -164,7 +172,7 @@ def test_popover_is_a_window_that_esc_closes(qtbot: QtBot) -> None:
     assert sheet.windowFlags() & Qt.WindowType.Popup
     assert sheet.width() == theme.px(300) + 2 * Popover.MARGIN
     with qtbot.waitSignal(sheet.closed):
-        sheet.close()
+        qtbot.keyClick(sheet, Qt.Key.Key_Escape)
 
 
 def test_popover_stays_on_its_screen(qtbot: QtBot) -> None:
@@ -215,15 +223,21 @@ def test_toast_undoes_and_goes_away(qtbot: QtBot) -> None:
 
 
 def test_toast_goes_away_by_itself_but_not_under_the_focus(qtbot: QtBot) -> None:
-    area = ToastArea()
-    qtbot.addWidget(area)
+    area, field = ToastArea(), QLineEdit()
+    window = box(column(field, area))
+    qtbot.addWidget(window)
+    window.move(500, 500)  # away from the pointer, which stops the clock
+    window.show()
+    field.setFocus()
     area.show_toast("Archived.", shown_ms=20)
     qtbot.waitUntil(lambda: area.toast is None, timeout=2000)
     toast = area.show_toast("Archived.", action="Undo", on_action=area.clear)
-    area.activateWindow()
+    assert toast.is_counting
     button = next(b for b in toast.findChildren(type(push("x"))) if b.text() == "Undo")
     button.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.waitUntil(lambda: not toast.is_counting, timeout=2000)
+    field.setFocus()
+    qtbot.waitUntil(lambda: toast.is_counting, timeout=2000)
     area.clear()
 
 

@@ -18,10 +18,10 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import (
+    QCloseEvent,
     QColor,
     QCursor,
     QGuiApplication,
-    QHideEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -52,8 +52,7 @@ class Popover(QWidget):
         flags = kind | Qt.WindowType.FramelessWindowHint | Qt.WindowType.NoDropShadowWindowHint
         super().__init__(parent, flags)
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._owner, self._content = parent, content
+        self._content = content
         self._hover, self._width = hover, width
         self._keep = QRect()
         if hover:
@@ -96,7 +95,7 @@ class Popover(QWidget):
 
     def _fit(self) -> QSize:
         """Size of the sheet without its shadow, at most as wide as its window allows."""
-        window = self._owner.window()
+        window = self._anchor_window()
         width = min(px(self._width), max(px(200), window.width() - 32)) + 2 * self.MARGIN
         layout = self._content
         layout.activate()
@@ -105,8 +104,13 @@ class Popover(QWidget):
         room = self._screen().height() - 16 + 2 * self.MARGIN
         return QSize(width - 2 * self.MARGIN, min(height, room) - 2 * self.MARGIN)
 
+    def _anchor_window(self) -> QWidget:
+        # Asked for each time: a Python reference from child to parent makes a cycle that crashes when collected.
+        parent = self.parentWidget()
+        return parent.window() if parent is not None else self
+
     def _screen(self) -> QRect:
-        screen = self._owner.screen() or QGuiApplication.primaryScreen()
+        screen = self._anchor_window().screen() or QGuiApplication.primaryScreen()
         return screen.availableGeometry()
 
     def _show(self, x: int, y: int, size: QSize, screen: QRect) -> None:
@@ -148,11 +152,11 @@ class Popover(QWidget):
         else:
             self.close()
 
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
+    def closeEvent(self, event: QCloseEvent) -> None:
+        super().closeEvent(event)
         self._leave.stop()
-        if not event.spontaneous():
-            self.closed.emit()
+        self.closed.emit()
+        self.deleteLater()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         theme, painter, radius = current(), QPainter(self), RADIUS["sheet"]
