@@ -89,10 +89,10 @@ if command -v apt-get >/dev/null 2>&1 && command -v dpkg-query >/dev/null 2>&1; 
             can=yes as_root="sudo -n"
         fi
         if [ $can = yes ]; then
-            $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q || say "apt-get update failed; going on"
+            $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq || say "apt-get update failed; going on"
             [ -n "$python" ] || wanted="$(python_packages) $wanted"
             say "installing system packages: $wanted"
-            if ! $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $wanted
+            if ! $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o Dpkg::Use-Pty=0 --no-install-recommends $wanted
             then
                 say "apt-get could not install everything; going on with what is there"
             fi
