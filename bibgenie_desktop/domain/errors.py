@@ -12,6 +12,7 @@
         DocumentUnreadable      one attachment cannot be read
         StaleBranch             the session was changed meanwhile
         NotAllowed              the session's state forbids the action
+      Cancelled                 the person ended it; nothing of it was written
 
 Anything else that is raised is a fault of ours. Keys, prompts and document text never enter a message.
 """
@@ -121,3 +122,7 @@ class StaleBranch(UserError):
 
 class NotAllowed(UserError):
     """The state of the session forbids the action, or the message is of a kind it does not apply to."""
+
+
+class Cancelled(BibGenieError):
+    """The person cancelled. Nothing of the operation was written; no message is due."""

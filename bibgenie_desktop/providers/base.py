@@ -6,7 +6,7 @@ events. Failures are raised as `ProviderError`s, also from within the stream.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -88,5 +88,5 @@ class Provider(Protocol):
     def encode(self, request: Request) -> dict[str, Any]:
         """The exact body that `stream` sends for this request."""
 
-    def stream(self, request: Request) -> AsyncIterator[Event]:
+    def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         """Raises `ProviderError`. Closing the iterator ends the request at the provider."""

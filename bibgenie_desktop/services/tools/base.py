@@ -12,7 +12,10 @@ from bibgenie_desktop.domain.models import ToolSpec
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a call brought: `text` for the model, the `resources` it touched for the ledger, `note` for the person."""
+    """What a call brought.
+
+    `text` is for the model, the `resources` it touched for the ledger, `note` for the person.
+    """
 
     text: str
     resources: tuple[Resource, ...] = ()

@@ -1,0 +1,318 @@
+"""One session as its views use it: every operation a person can start, in the order the design gives.
+
+Checks, compacts, writes and answers; what happens is announced as events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from bibgenie_desktop.domain.boundary import Compaction, NothingToDo
+from bibgenie_desktop.domain.errors import NotAllowed
+from bibgenie_desktop.domain.ids import Clock, IdMaker, MessageId, SessionId
+from bibgenie_desktop.domain.messages import (
+    AssistantMessage,
+    Checkpoint,
+    Path,
+    PendingReply,
+    Session,
+    UserMessage,
+)
+from bibgenie_desktop.domain.models import ModelProfile
+from bibgenie_desktop.domain.parts import Draft
+from bibgenie_desktop.domain.states import Action, SessionState
+from bibgenie_desktop.services import events
+from bibgenie_desktop.services.cancel import CancelToken
+from bibgenie_desktop.services.compaction_flow import CompactionFlow, Outcome
+from bibgenie_desktop.services.compactor import Compactor
+from bibgenie_desktop.services.models import Models
+from bibgenie_desktop.services.open_session import OpenSession
+from bibgenie_desktop.services.planner import Plan, Planner
+from bibgenie_desktop.services.tools.base import Tool
+from bibgenie_desktop.services.tools.read_result import ReadResult
+from bibgenie_desktop.services.turn import TurnRunner
+from bibgenie_desktop.storage.store import Store
+from bibgenie_desktop.storage.worker import StoreWorker
+
+CHECKING = "Checking the request"
+COMPACTING = "Compacting earlier context"
+
+
+class Chat(OpenSession):
+    """A session that a person works in. One operation runs at a time."""
+
+    def __init__(
+        self,
+        session_id: SessionId,
+        *,
+        store: StoreWorker,
+        planner: Planner,
+        models: Models,
+        compactor: Compactor,
+        tools: Mapping[str, Tool],
+        ids: IdMaker,
+        clock: Clock,
+        automatic: bool,
+    ) -> None:
+        super().__init__(session_id, store, planner, models)
+        self.waiting: Draft | None = None
+        """A text sent while a compaction runs: frozen until that ends."""
+        self.queued: tuple[Draft, ...] = ()
+        self._ids = ids
+        self._flow = CompactionFlow(self, store, planner, compactor, automatic=automatic)
+        reader = ReadResult(self.read_handle)
+        known = {**tools, reader.spec.name: reader}
+        self._runner = TurnRunner(store, planner, models, known, clock, self.announce)
+
+    async def send(self, draft: Draft, *, without_compacting: bool = False) -> None:
+        """Sends the draft after its preflight. Refused, failed or cancelled: nothing is sent, the draft
+        stays.
+
+        While a compaction runs the draft waits for it; while an answer is written it joins the queue.
+        """
+        if draft.empty:
+            return
+        await self._store.run(Store.save_draft, self.session_id, None, draft)
+        if self.state is SessionState.COMPACTING:
+            if self.waiting is None:
+                self.waiting = draft
+                self.announce(events.ContextChanged())
+            return
+        if self.refusal(Action.QUEUE) is None:
+            self.queued = (*self.queued, draft)
+            self.announce(events.QueueChanged(self.queued))
+            return
+        self.require(Action.SEND)
+        await self._send(draft, without_compacting=without_compacting)
+
+    def unqueue(self, index: int) -> Draft | None:
+        """Takes a follow-up out of the queue and returns it."""
+        if not 0 <= index < len(self.queued):
+            return None
+        taken = self.queued[index]
+        self.queued = (*self.queued[:index], *self.queued[index + 1 :])
+        self.announce(events.QueueChanged(self.queued))
+        return taken
+
+    async def retry(self, answer_id: MessageId, model: str = "") -> None:
+        """A new answer to the same question, beside the old one; `model` counts for this answer only."""
+        self.require(Action.RETRY)
+        with self.working(SessionState.PREFLIGHT, CHECKING):
+            answer = await self.message(answer_id)
+            if not isinstance(answer, AssistantMessage):
+                raise NotAllowed("Only an answer can be retried.", "Choose an answer, not a checkpoint.")
+            profile = self._models.profile(model or self.session.model)
+            path = await self._store.run(Store.path_to, answer.parent_id)
+            plan = await asyncio.to_thread(self._planner.plan, path, Draft(), profile)
+            if plan.overshoot:
+                self.announce(_too_large(plan, ("edit", "choose_model")))
+                return
+            self.token.raise_if_cancelled()
+            started = await self._store.run(
+                Store.retry,
+                self.session_id,
+                self.session.head,
+                answer.parent_id,
+                MessageId(self._ids()),
+                profile.ref,
+                self.token,
+            )
+            await self._answer(started.session, path, started.pending, profile)
+        await self._after_turn()
+
+    async def edit(self, question_id: MessageId, draft: Draft) -> None:
+        """A changed question beside the old one. Whatever stops it leaves the head as it was."""
+        self.require(Action.EDIT)
+        if draft.empty:
+            return
+        with self.working(SessionState.PREFLIGHT, CHECKING):
+            await self._store.run(Store.save_draft, self.session_id, question_id, draft)
+            question = await self.message(question_id)
+            if not isinstance(question, UserMessage):
+                raise NotAllowed("Only a question can be edited.", "Choose one of your own messages.")
+            profile = self._models.profile(self.session.model)
+            parent = question.parent_id
+            path: Path = await self._store.run(Store.path_to, parent) if parent else ()
+            plan = await asyncio.to_thread(self._planner.plan, path, draft, profile)
+            checkpoint: Checkpoint | None = None
+            decision = self._flow.wanted(plan)
+            if decision is not None:
+                checkpoint = await self._flow.summarise(plan, decision, "preflight")
+                if checkpoint is None:
+                    self.announce(events.SendEnded(sent=False))
+                    return
+                path = (*path, checkpoint)
+                plan = await asyncio.to_thread(self._planner.plan, path, draft, profile)
+            if plan.overshoot:
+                self.announce(_too_large(plan, ("choose_model",)))
+                self.announce(events.SendEnded(sent=False))
+                return
+            self.token.raise_if_cancelled()
+            started = await self._store.run(
+                Store.edit,
+                self.session_id,
+                self.session.head,
+                question_id,
+                draft.parts(),
+                MessageId(self._ids()),
+                profile.ref,
+                checkpoint,
+                self.token,
+            )
+            self.announce(events.SendEnded(sent=True))
+            if checkpoint is not None:
+                sizes = (checkpoint.tokens_before, checkpoint.tokens_after)
+                self.announce(events.CompactionEnded("done", "", *sizes))
+            await self._answer(started.session, (*path, started.message), started.pending, profile)
+        await self._after_turn()
+
+    async def fork(self, answer_id: MessageId) -> Session:
+        """A new session whose leaf is this answer. This session is not changed."""
+        self.require(Action.FORK)
+        session = await self._store.run(Store.fork, self.session_id, answer_id)
+        self.announce(events.SessionsChanged(session.id))
+        return session
+
+    async def switch_to(self, message_id: MessageId) -> None:
+        """Goes to the leaf that was last visited at or below a message."""
+        self.require(Action.SWITCH_BRANCH)
+        leaf = await self._store.run(Store.leaf_below, message_id)
+        if leaf == self.session.leaf_id:
+            return
+        with self.working(SessionState.PREFLIGHT, "Switching the branch"):
+            await self._store.run(Store.switch, self.session_id, self.session.head, leaf)
+            await self.reload()
+
+    async def choose_model(self, ref: str) -> None:
+        """Makes a model the session's own. Only reports: nothing is sent or compacted."""
+        self.require(Action.CHOOSE_MODEL)
+        profile = self._models.profile(ref)
+        self.session = await self._store.run(Store.set_model, self.session_id, profile.ref)
+        self.announce(events.ContextChanged())
+
+    async def compact(self) -> None:
+        """The Compact action. A text sent meanwhile goes out afterwards, through a preflight of its own."""
+        self.require(Action.COMPACT)
+        outcome: Outcome = "failed"
+        with self.working(SessionState.COMPACTING, COMPACTING):
+            plan = await self.plan(Draft())
+            decision = self._planner.decide(plan, "manual")
+            if isinstance(decision, NothingToDo):
+                self.announce(events.CompactionEnded("nothing", decision.reason))
+                outcome = "nothing"
+            else:
+                outcome = await self._flow.run(plan, decision, "manual")
+        await self._send_waiting(go_on=outcome in ("done", "nothing"))
+
+    def cancel(self) -> None:
+        """Ends a preflight or a compaction; nothing of it is written."""
+        if self.refusal(Action.CANCEL) is None:
+            self.token.cancel()
+
+    def stop(self) -> None:
+        """Ends the answer under way; what has arrived of it is kept."""
+        if self.refusal(Action.STOP) is None:
+            self.token.cancel()
+
+    async def _send(self, draft: Draft, *, without_compacting: bool = False) -> None:
+        with self.working(SessionState.PREFLIGHT, CHECKING):
+            plan = await self.plan(draft)
+            decision = None if without_compacting else self._flow.wanted(plan)
+            if decision is not None and not await self._compacted(plan, decision):
+                self.announce(events.SendEnded(sent=False))
+                return
+            if decision is not None:
+                self.set_state(SessionState.PREFLIGHT, CHECKING)
+                plan = await self.plan(draft)
+            if plan.overshoot:
+                self.announce(_too_large(plan, ("choose_model", "compact")))
+                self.announce(events.SendEnded(sent=False))
+                return
+            self.token.raise_if_cancelled()
+            started = await self._store.run(
+                Store.send,
+                self.session_id,
+                self.session.head,
+                draft.parts(),
+                MessageId(self._ids()),
+                plan.profile.ref,
+                self.token,
+            )
+            self.announce(events.SendEnded(sent=True))
+            path = (*self.path, started.message)
+            await self._answer(started.session, path, started.pending, plan.profile)
+        await self._after_turn()
+
+    async def _compacted(self, plan: Plan, decision: Compaction) -> bool:
+        outcome = await self._flow.run(plan, decision, "preflight")
+        if outcome != "done" and not plan.overshoot:
+            self.announce(
+                events.Notice(
+                    "warn",
+                    "Not sent: the earlier context was not compacted.",
+                    "The request still fits. Your text is in the composer.",
+                    ("send_anyway", "compact"),
+                )
+            )
+        return outcome == "done"
+
+    async def _answer(
+        self, session: Session, path: Path, pending: PendingReply, profile: ModelProfile
+    ) -> None:
+        """Runs one answer whose question is stored and whose pending reply exists."""
+        self.token = CancelToken()
+        grown = [m.id for m in path[:-1]] == [m.id for m in self.path]
+        self.session, self.path, self.pending = session, path, pending
+        self.set_state(SessionState.STREAMING, "Answering")
+        self.announce(events.MessageAppended(path[-1]) if grown else events.BranchLoaded(session))
+        self.announce(events.ReplyStarted(pending.message_id, pending.parent_id, profile.ref))
+        self.announce(events.SessionsChanged(self.session_id))
+        try:
+            finished = await self._runner.run(pending, path, profile, self.token)
+        finally:
+            self.pending = None
+        self.session = finished.session
+        if finished.moved:
+            self.path = (*path, finished.message)
+        self.announce(events.ReplyEnded(finished.message, finished.moved))
+
+    async def _after_turn(self) -> None:
+        """Compacts by itself if the answer left the context above its trigger, then sends what waits."""
+        last = self.path[-1] if self.path else None
+        self.announce(events.ContextChanged())
+        self.announce(events.SessionsChanged(self.session_id))
+        outcome: Outcome = "nothing"
+        if isinstance(last, AssistantMessage) and last.status == "complete":
+            outcome = await self._compact_after_answer()
+            if self.waiting is None and self.queued and outcome in ("done", "nothing"):
+                self.waiting = self.unqueue(0)
+        await self._send_waiting(go_on=outcome in ("done", "nothing"))
+
+    async def _compact_after_answer(self) -> Outcome:
+        plan = await self.plan(Draft())
+        decision = self._flow.wanted_after_answer(plan)
+        if decision is None:
+            return "nothing"
+        with self.working(SessionState.COMPACTING, COMPACTING):
+            return await self._flow.run(plan, decision, "automatic")
+        return "failed"
+
+    async def _send_waiting(self, *, go_on: bool) -> None:
+        draft, self.waiting = self.waiting, None
+        if draft is None:
+            return
+        if go_on:
+            await self._send(draft)
+        else:
+            self.announce(events.SendEnded(sent=False))
+
+
+def _too_large(plan: Plan, offers: tuple[events.Offer, ...]) -> events.Notice:
+    return events.Notice(
+        "bad",
+        f"Not sent: {plan.overshoot:,} tokens too many for {plan.profile.label}.",
+        f"The request would take {plan.occupancy.tokens:,} of {plan.limits.safe_limit:,} tokens. "
+        "Shorten your text or choose a model with a larger window. Your text is in the composer.",
+        offers,
+    )

@@ -1,0 +1,217 @@
+"""From a decision to a checkpoint: serialise, ask, judge, build the ledger. Writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import replace
+from string import Template
+
+from bibgenie_desktop.domain.boundary import Compaction
+from bibgenie_desktop.domain.checkpoint import SECTIONS, judge, keys_in, strike_unknown_keys
+from bibgenie_desktop.domain.errors import UserError
+from bibgenie_desktop.domain.estimate import Estimator
+from bibgenie_desktop.domain.ids import Clock, IdMaker, MessageId
+from bibgenie_desktop.domain.ledger import extend_ledger, project_ledger
+from bibgenie_desktop.domain.messages import Checkpoint, Head, Trigger
+from bibgenie_desktop.domain.parts import TextPart
+from bibgenie_desktop.domain.projection import ProjectedMessage, Projection, newest_checkpoint
+from bibgenie_desktop.domain.serialise import grapheme_border, serialise, serialise_message
+from bibgenie_desktop.domain.tokens import estimate_text
+from bibgenie_desktop.providers.base import Finished, Request, TextDelta, ToolCalled
+from bibgenie_desktop.services.cancel import CancelToken
+from bibgenie_desktop.services.events import CompactionProgress
+from bibgenie_desktop.services.models import Models
+from bibgenie_desktop.services.planner import Plan, Prompts
+
+Progress = Callable[[CompactionProgress], None]
+
+EMPTY_RECORD = "\n".join(f"## {name}\n- [inference] Nothing recorded." for name in SECTIONS)
+
+
+class CompactionFailed(UserError):
+    """No usable summary could be had; nothing was written."""
+
+
+class Compactor:
+    """Makes checkpoints that a store may commit."""
+
+    def __init__(self, prompts: Prompts, models: Models, ids: IdMaker, clock: Clock) -> None:
+        self._prompts = prompts
+        self._models = models
+        self._ids = ids
+        self._clock = clock
+
+    async def checkpoint(
+        self,
+        plan: Plan,
+        decision: Compaction,
+        head: Head,
+        trigger: Trigger,
+        token: CancelToken,
+        progress: Progress,
+    ) -> Checkpoint:
+        """The checkpoint of a decision, to stand under the plan path's last message.
+
+        Raises `Cancelled`, `CompactionFailed` or the provider's error.
+        """
+        leaf = plan.path[-1]
+        newest = newest_checkpoint(plan.path)
+        previous = plan.path[newest] if newest is not None else None
+        known = previous if isinstance(previous, Checkpoint) else None
+        ledger = extend_ledger(known.ledger if known else (), decision.span)
+        summary = await token.guard(self._summary(plan, decision, known, progress))
+        shown = keys_in(serialise((*decision.span, *decision.tail)) + (known.summary if known else ""))
+        summary, _ = strike_unknown_keys(summary, shown | {e.locator.id for e in ledger})
+        estimator = Estimator(plan.profile)
+        checkpoint = Checkpoint(
+            id=MessageId(self._ids()),
+            tree_id=leaf.tree_id,
+            parent_id=leaf.id,
+            depth=leaf.depth + 1,
+            first_kept_id=decision.first_kept_id,
+            summary=summary,
+            ledger=ledger,
+            ledger_projected=project_ledger(ledger, plan.limits.ledger_budget),
+            trigger=trigger,
+            head_leaf_id=head.leaf_id or leaf.id,
+            head_revision=head.branch_revision,
+            tokens_before=plan.occupancy.tokens - plan.draft_tokens,
+            tokens_after=0,
+            model=plan.profile.ref,
+            created_at=self._clock(),
+        )
+        kept = sum(estimator.message(m) for m in (checkpoint, *decision.tail))
+        return replace(checkpoint, tokens_after=plan.fixed.tokens + kept)
+
+    async def _summary(
+        self, plan: Plan, decision: Compaction, known: Checkpoint | None, progress: Progress
+    ) -> str:
+        """The accepted summary; a span too large for one request is folded chunk by chunk."""
+        budget = plan.limits.summary_budget
+        previous = known.summary if known else EMPTY_RECORD
+        tail = serialise(decision.tail) if not decision.span and decision.tail else ""
+        blocks = [serialise_message(m) for m in decision.span]
+        chunks = self._chunks(plan, blocks, previous, tail) or [""]
+        replaced = None
+        if decision.span or not decision.tail:
+            estimator = Estimator(plan.profile)
+            replaced = sum(estimator.message(m) for m in decision.span)
+            replaced += estimate_text(known.summary) if known else 0
+        for stage, chunk in enumerate(chunks, 1):
+            last = stage == len(chunks)
+            text = Template(self._prompts.summary_request).safe_substitute(
+                budget=budget, previous=previous, span=chunk, tail=_verbatim(tail) if last else ""
+            )
+
+            def told(written: int, stage: int = stage) -> None:
+                progress(CompactionProgress(written, budget, stage, len(chunks)))
+
+            previous = await self._accepted(plan, text, replaced if last else None, told)
+        return previous
+
+    async def _accepted(
+        self, plan: Plan, text: str, replaces: int | None, progress: Callable[[int], None]
+    ) -> str:
+        budget = plan.limits.summary_budget
+        summary, finished = await self._ask(plan, text, progress)
+        verdict = judge(summary, finished=finished, budget=budget, replaces=replaces)
+        if not verdict.accepted and summary.strip():
+            repair = Template(self._prompts.summary_repair).safe_substitute(
+                faults="\n".join(f"- {f}" for f in verdict.faults),
+                summary=summary,
+                request=text,
+                budget=budget,
+            )
+            if self._size(repair) <= plan.limits.safe_limit:
+                summary, finished = await self._ask(plan, repair, progress)
+                verdict = judge(summary, finished=finished, budget=budget, replaces=replaces)
+        if not verdict.accepted:
+            raise CompactionFailed(
+                "The model wrote no usable summary; nothing was changed.",
+                f"{' '.join(verdict.faults)} Try again, or choose another model.",
+            )
+        return summary.strip()
+
+    async def _ask(self, plan: Plan, text: str, progress: Callable[[int], None]) -> tuple[str, bool]:
+        """The visible text of one answer, and whether the model ended it by itself."""
+        message = ProjectedMessage(MessageId("summary"), "user", (TextPart(text),))
+        size = self._size(text)
+        if size > plan.limits.safe_limit:
+            raise CompactionFailed(
+                "Even a part of this conversation is too large for this model to summarise.",
+                "Choose a model with a larger window and compact again.",
+            )
+        request = Request(
+            profile=plan.profile,
+            system=self._prompts.summary_system,
+            tools=(),
+            projection=Projection((message,)),
+            max_output_tokens=plan.limits.output_room(size),
+            purpose="summary",
+        )
+        written: list[str] = []
+        tokens, finished = 0, False
+        async with aclosing(self._models.provider(plan.profile).stream(request)) as events:
+            async for event in events:
+                if isinstance(event, TextDelta):
+                    written.append(event.text)
+                    tokens += max(0, estimate_text(event.text) - 1)
+                    progress(tokens)
+                elif isinstance(event, ToolCalled):
+                    finished = False
+                elif isinstance(event, Finished):
+                    finished = event.reason == "stop"
+        return "".join(written), finished
+
+    def _size(self, text: str) -> int:
+        return estimate_text(self._prompts.summary_system) + estimate_text(text) + 2 * 4
+
+    def _chunks(self, plan: Plan, blocks: list[str], previous: str, tail: str) -> list[str]:
+        """The span in as few pieces as fit the summariser, cut between messages where possible."""
+        limits = plan.limits
+        carried = max(estimate_text(previous), limits.summary_budget)
+        frame = self._size(self._prompts.summary_request) + carried + estimate_text(_verbatim(tail))
+        room = limits.safe_limit - frame
+        if room < limits.safe_limit // 8:
+            raise CompactionFailed(
+                "This model's window is too small to summarise this conversation.",
+                "Choose a model with a larger window and compact again.",
+            )
+        chunks: list[str] = []
+        current, used = "", 0
+        for block in blocks:
+            for piece in _pieces(block, room):
+                cost = estimate_text(piece) + 2
+                if current and used + cost > room:
+                    chunks.append(current)
+                    current, used = "", 0
+                current = f"{current}\n\n{piece}" if current else piece
+                used += cost
+        return [*chunks, current] if current else chunks
+
+
+def _pieces(block: str, room: int) -> list[str]:
+    """A block as pieces of at most `room` tokens each, cut at grapheme borders."""
+    size = estimate_text(block)
+    if size <= room:
+        return [block]
+    length = max(1, len(block) * room // size * 9 // 10)
+    pieces, start = [], 0
+    while start < len(block):
+        end = start + length
+        piece = block[start : start + grapheme_border(block[start:], length) or end]
+        while len(piece) > 1 and estimate_text(piece) > room:
+            piece = piece[: max(1, grapheme_border(piece, len(piece) * 3 // 4))]
+        pieces.append(piece)
+        start += len(piece)
+    return pieces
+
+
+def _verbatim(tail: str) -> str:
+    if not tail:
+        return ""
+    return (
+        "\nThe following messages stay word for word beside the record. Do not summarise them; use them only "
+        f"to bring progress, decisions and next steps up to date.\n\n<verbatim>\n{tail}\n</verbatim>\n"
+    )

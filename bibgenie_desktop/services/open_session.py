@@ -1,0 +1,151 @@
+"""An open session's state and path, and how its operations run: one at a time, every end leading back to
+idle."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from bibgenie_desktop.domain.errors import Cancelled, NotAllowed, StaleBranch, UserError
+from bibgenie_desktop.domain.ids import MessageId, SessionId
+from bibgenie_desktop.domain.ledger import project_ledger
+from bibgenie_desktop.domain.messages import Checkpoint, Message, Path, PendingReply, Session
+from bibgenie_desktop.domain.parts import Draft, Part, ToolPart
+from bibgenie_desktop.domain.projection import newest_checkpoint
+from bibgenie_desktop.domain.states import Action, SessionState, refusal
+from bibgenie_desktop.domain.topology import DamagedBranch
+from bibgenie_desktop.services import events
+from bibgenie_desktop.services.cancel import CancelToken
+from bibgenie_desktop.services.models import Models
+from bibgenie_desktop.services.planner import Plan, Planner, Verdict
+from bibgenie_desktop.services.results import split_handle
+from bibgenie_desktop.storage.store import Store
+from bibgenie_desktop.storage.worker import StoreWorker
+
+Listener = Callable[[events.ChatEvent], None]
+WHOLE_LEDGER = 10**9
+
+
+class OpenSession:
+    """A session that is open. `path` runs from (at least) the boundary to the leaf; see
+    `Store.open_branch`."""
+
+    def __init__(self, session_id: SessionId, store: StoreWorker, planner: Planner, models: Models) -> None:
+        self.session_id = session_id
+        self.session: Session
+        self.path: Path = ()
+        self.whole = False
+        self.damaged: DamagedBranch | None = None
+        self.state = SessionState.IDLE
+        self.step = ""
+        self.pending: PendingReply | None = None
+        self.token = CancelToken()
+        self._store = store
+        self._planner = planner
+        self._models = models
+        self._listeners: list[Listener] = []
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Tells `listener` of every event; returns how to stop that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def announce(self, event: events.ChatEvent) -> None:
+        for listener in tuple(self._listeners):
+            listener(event)
+
+    def refusal(self, action: Action) -> str | None:
+        """Why an action is not possible now, None when it is."""
+        return refusal(self.state, action)
+
+    def require(self, action: Action) -> None:
+        reason = self.refusal(action)
+        if reason is not None:
+            raise NotAllowed(f"This is not possible now: {action.value}.", reason)
+
+    async def open(self) -> None:
+        """Reads the session's path; a damaged one becomes read-only."""
+        await self.reload()
+        self.set_state(SessionState.READ_ONLY if self.damaged else SessionState.IDLE)
+
+    async def reload(self) -> None:
+        """Takes the stored state in place of the one in memory."""
+        opened = await self._store.run(Store.open_branch, self.session_id)
+        self.session, self.whole = opened.session, opened.complete
+        self.damaged = opened.path if isinstance(opened.path, DamagedBranch) else None
+        self.path = () if isinstance(opened.path, DamagedBranch) else opened.path
+        self.announce(events.BranchLoaded(self.session))
+
+    async def plan(self, draft: Draft) -> Plan:
+        """The request that Send would make now. Raises `UserError` when the session's model is not set up."""
+        profile = self._models.profile(self.session.model)
+        return await asyncio.to_thread(self._planner.plan, self.path, draft, profile)
+
+    async def verdicts(self, draft: Draft) -> tuple[Verdict, ...]:
+        """What sending to each model would mean, changing nothing."""
+        path = self.path
+
+        def judge() -> tuple[Verdict, ...]:
+            return tuple(self._planner.verdict(path, draft, p) for p in self._models.profiles)
+
+        return await asyncio.to_thread(judge)
+
+    async def message(self, message_id: MessageId) -> Message:
+        """A message of the path, or of another branch of the tree."""
+        found = next((m for m in self.path if m.id == message_id), None)
+        if found is not None:
+            return found
+        path = await self._store.run(Store.path_to, message_id)
+        return path[-1]
+
+    async def read_handle(self, name: str) -> str:
+        """The whole text behind a handle on this session's active path; `UserError` if it leads nowhere."""
+        if name.strip() == "ledger":
+            newest = newest_checkpoint(self.path)
+            checkpoint = self.path[newest] if newest is not None else None
+            if not isinstance(checkpoint, Checkpoint):
+                raise UserError("There is no ledger yet.", "It begins with the first checkpoint.")
+            return project_ledger(checkpoint.ledger, WHOLE_LEDGER)
+        message_id, index = split_handle(name)
+        parts = await self._parts_of(message_id)
+        part = parts[index] if index < len(parts) else None
+        if not isinstance(part, ToolPart):
+            raise UserError(
+                f"“{name}” leads to no tool result here.", "Use a handle as a cut result names it."
+            )
+        return part.result
+
+    async def _parts_of(self, message_id: MessageId) -> tuple[Part, ...]:
+        """The parts of an answer on the active path, the one under way included."""
+        pending = await self._store.run(Store.pending, self.session_id)
+        if pending is not None and pending.message_id == message_id:
+            return pending.parts
+        path = self.path
+        if not self.whole and self.path and all(m.id != message_id for m in path):
+            path = await self._store.run(Store.path_to, self.path[-1].id)
+        found = next((m for m in path if m.id == message_id), None)
+        return () if found is None or isinstance(found, Checkpoint) else found.parts
+
+    @contextmanager
+    def working(self, state: SessionState, step: str) -> Iterator[None]:
+        """One operation: a fresh cancel token, errors as notices, and idle at every end."""
+        self.token = CancelToken()
+        self.set_state(state, step)
+        try:
+            yield
+        except Cancelled:
+            self.announce(events.SendEnded(sent=False))
+        except StaleBranch as error:
+            self.announce(events.Notice("warn", error.title, error.advice, ("reload",), "session"))
+            self.announce(events.SendEnded(sent=False))
+        except UserError as error:
+            self.announce(events.Notice("bad", error.title, error.advice))
+            self.announce(events.SendEnded(sent=False))
+        finally:
+            self.set_state(SessionState.READ_ONLY if self.damaged else SessionState.IDLE)
+
+    def set_state(self, state: SessionState, step: str = "") -> None:
+        if (state, step) != (self.state, self.step):
+            self.state, self.step = state, step
+            self.announce(events.StateChanged(state, step))

@@ -1,0 +1,270 @@
+"""One answer: requests to the model, tool calls between them, and what of it is saved while it is under way.
+
+Every way out of `TurnRunner.run` ends the pending reply as an assistant message (I10).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from bibgenie_desktop.domain.errors import Cancelled, UserError
+from bibgenie_desktop.domain.estimate import Estimator
+from bibgenie_desktop.domain.ids import Clock
+from bibgenie_desktop.domain.messages import Path, PendingReply, Status
+from bibgenie_desktop.domain.models import ModelProfile
+from bibgenie_desktop.domain.parts import Part, ReasoningPart, TextPart, ToolPart
+from bibgenie_desktop.domain.usage import Usage
+from bibgenie_desktop.providers import base
+from bibgenie_desktop.services.cancel import CancelToken
+from bibgenie_desktop.services.events import ChatEvent, ReplyReasoning, ReplyText, ToolEnded, ToolStarted
+from bibgenie_desktop.services.models import Models
+from bibgenie_desktop.services.planner import Plan, Planner, blobs_of, request_of
+from bibgenie_desktop.services.results import LEAST_RESULT, fit_result, handle
+from bibgenie_desktop.services.tools.base import Tool, ToolResult
+from bibgenie_desktop.storage.store import Finished, Store
+from bibgenie_desktop.storage.worker import StoreWorker
+
+MOST_STEPS: Final = 24
+SAVE_EVERY_MS: Final = 2_000
+RESULTS_SHARE: Final = 0.5
+"""How much of what is left one step's results may take: the next step needs room as well."""
+
+LIMIT_REACHED = f"This turn has reached its limit of {MOST_STEPS} tool steps."
+NO_ROOM = "The model's context is full."
+ANSWER_NOW = "The call was not run. Answer now from what you have, and say what is missing."
+OUTPUT_FULL = "The answer reached the model's output limit and may end early."
+FILTERED = "The provider's content filter ended this answer."
+
+Announce = Callable[[ChatEvent], None]
+
+
+@dataclass
+class _Reply:
+    """The answer under way: finished parts, and the text of the request that is streaming."""
+
+    pending: PendingReply
+    parts: list[Part] = field(default_factory=list)
+    usage: list[Usage] = field(default_factory=list)
+    step: int = 0
+    note: str = ""
+    saved_at: int = 0
+
+    def add_text(self, text: str) -> None:
+        last = self.parts[-1] if self.parts else None
+        if isinstance(last, TextPart) and last.step == self.step:
+            self.parts[-1] = replace(last, text=last.text + text)
+        else:
+            self.parts.append(TextPart(text, self.step))
+
+    def add_reasoning(self, text: str) -> None:
+        last = self.parts[-1] if self.parts else None
+        if isinstance(last, ReasoningPart) and last.step == self.step and last.opaque is None:
+            self.parts[-1] = replace(last, text=last.text + text)
+        else:
+            self.parts.append(ReasoningPart(text, self.step))
+
+    def close_reasoning(self, event: base.ReasoningClosed) -> None:
+        last = self.parts[-1] if self.parts else None
+        if isinstance(last, ReasoningPart) and last.step == self.step:
+            self.parts[-1] = replace(last, opaque=event.opaque)
+        elif event.opaque:
+            self.parts.append(ReasoningPart("", self.step, event.opaque))
+
+
+class TurnRunner:
+    """Runs the answers of one session."""
+
+    def __init__(
+        self,
+        store: StoreWorker,
+        planner: Planner,
+        models: Models,
+        tools: Mapping[str, Tool],
+        clock: Clock,
+        announce: Announce,
+    ) -> None:
+        self._store = store
+        self._planner = planner
+        self._models = models
+        self._tools = tools
+        self._clock = clock
+        self._announce = announce
+
+    async def run(
+        self, pending: PendingReply, path: Path, profile: ModelProfile, token: CancelToken
+    ) -> Finished:
+        """Answers the question at the end of `path`; returns what was stored."""
+        reply = _Reply(pending, saved_at=self._clock())
+        status: Status = "complete"
+        error = ""
+        try:
+            await token.guard(self._loop(reply, path, profile))
+            error = reply.note
+        except Cancelled:
+            status = "stopped"
+        except UserError as failure:
+            status, error = "failed", f"{failure.title} {failure.advice}".strip()
+        except asyncio.CancelledError:
+            await asyncio.shield(self._end(reply, "interrupted", "The application was closed."))
+            raise
+        except BaseException:
+            await self._end(reply, "failed", "Something went wrong inside the application.")
+            raise
+        return await self._end(reply, status, error)
+
+    async def _end(self, reply: _Reply, status: Status, error: str) -> Finished:
+        session = reply.pending.session_id
+        return await self._store.run(
+            Store.finish, session, status, error, tuple(reply.parts), tuple(reply.usage)
+        )
+
+    async def _loop(self, reply: _Reply, path: Path, profile: ModelProfile) -> None:
+        asked_to_answer = False
+        while True:
+            plan = await self._plan(reply, path, profile)
+            if plan.overshoot:
+                raise UserError(
+                    f"{NO_ROOM} {plan.overshoot:,} tokens too many for the next step.",
+                    "Compact, then ask again.",
+                )
+            calls = await self._request(reply, plan)
+            if not calls:
+                return
+            after = await self._plan(reply, path, profile)
+            room = after.limits.safe_limit - after.occupancy.tokens
+            budget = int(RESULTS_SHARE * room) // len(calls)
+            refusal = (
+                LIMIT_REACHED if reply.step + 1 >= MOST_STEPS else NO_ROOM if budget < LEAST_RESULT else ""
+            )
+            if after.limits.assumed and refusal == NO_ROOM:
+                refusal, budget = "", LEAST_RESULT
+            await self._run_calls(reply, calls, budget, refusal)
+            await self._save(reply)
+            if refusal:
+                reply.note = f"{refusal} The answer rests on what was found until then."
+                if asked_to_answer:
+                    return
+                asked_to_answer = True
+            reply.step += 1
+
+    async def _plan(self, reply: _Reply, path: Path, profile: ModelProfile) -> Plan:
+        parts, usage = tuple(reply.parts), tuple(reply.usage)
+        return await asyncio.to_thread(
+            self._planner.next_step, path, reply.pending.message_id, parts, usage, profile
+        )
+
+    async def _request(self, reply: _Reply, plan: Plan) -> list[int]:
+        """One request; returns the indices of the parts that are calls to be run."""
+        images = {sha: await self._store.run(Store.blob, sha) for sha in blobs_of(plan.projection)}
+        request = request_of(plan, images)
+        reported: Usage | None = None
+        calls: list[int] = []
+        reason: base.FinishReason | None = None
+        try:
+            async with aclosing(self._models.provider(plan.profile).stream(request)) as events:
+                async for event in events:
+                    match event:
+                        case base.TextDelta():
+                            reply.add_text(event.text)
+                            self._announce(ReplyText(event.text, reply.step))
+                        case base.ReasoningDelta():
+                            reply.add_reasoning(event.text)
+                            self._announce(ReplyReasoning(event.text, reply.step))
+                        case base.ReasoningClosed():
+                            reply.close_reasoning(event)
+                        case base.ToolCalled():
+                            calls.append(len(reply.parts))
+                            reply.parts.append(_call(reply, len(reply.parts), event))
+                        case base.UsageReported():
+                            reported = replace(event.usage, step=reply.step)
+                        case base.Finished():
+                            reason = event.reason
+                        case base.ToolCallStarted():
+                            pass
+                    await self._save_if_due(reply)
+        except BaseException:
+            reply.usage.append(replace(reported or _estimated(plan, reply), complete=False))
+            raise
+        reply.usage.append(reported or _estimated(plan, reply))
+        if reason in ("content_filter", "refusal"):
+            raise UserError(FILTERED, "Ask in other words, or choose another model.")
+        if reason == "length":
+            reply.note = OUTPUT_FULL
+        return calls
+
+    async def _run_calls(self, reply: _Reply, calls: list[int], budget: int, refusal: str) -> None:
+        async def one(index: int) -> None:
+            call = reply.parts[index]
+            if not isinstance(call, ToolPart):
+                raise TypeError("a call is a tool part")
+            if refusal:
+                text = f"{refusal} {ANSWER_NOW}"
+                ended = replace(call, state="denied", result=text, sent=text, note="not run")
+            else:
+                self._announce(ToolStarted(call))
+                result = await self._run_tool(call)
+                name = handle(reply.pending.message_id, index)
+                ended = replace(
+                    call,
+                    state="error" if result.error else "done",
+                    result=result.text,
+                    sent=fit_result(result.text, budget, name),
+                    resources=result.resources,
+                    note=result.note,
+                )
+            reply.parts[index] = ended
+            self._announce(ToolEnded(ended))
+
+        async with asyncio.TaskGroup() as group:
+            for index in calls:
+                group.create_task(one(index))
+
+    async def _run_tool(self, call: ToolPart) -> ToolResult:
+        if "malformed" in (call.opaque or {}):
+            written = str((call.opaque or {})["malformed"])[:200]
+            return ToolResult(f"The arguments are not a JSON object: {written}", error=True)
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return ToolResult(
+                f"There is no tool {call.name}. The tools are: {', '.join(self._tools)}.", error=True
+            )
+        try:
+            return await tool.run(call.input)
+        except UserError as failure:
+            return ToolResult(f"{failure.title} {failure.advice}".strip(), error=True)
+
+    async def _save_if_due(self, reply: _Reply) -> None:
+        if self._clock() - reply.saved_at >= SAVE_EVERY_MS:
+            await self._save(reply)
+
+    async def _save(self, reply: _Reply) -> None:
+        reply.saved_at = self._clock()
+        session = reply.pending.session_id
+        await self._store.run(Store.save_pending, session, tuple(reply.parts), tuple(reply.usage))
+
+
+def _call(reply: _Reply, index: int, event: base.ToolCalled) -> ToolPart:
+    opaque = dict(event.opaque or {})
+    if event.malformed:
+        opaque["malformed"] = event.malformed
+    name = f"{reply.pending.message_id}/{index}"
+    return ToolPart(name, event.name, event.input, "pending", reply.step, opaque=opaque or None)
+
+
+def _estimated(plan: Plan, reply: _Reply) -> Usage:
+    """A record for a request whose provider reported none."""
+    estimator = Estimator(plan.profile)
+    written = sum(estimator.part(p, in_turn=True) for p in reply.parts if p.step == reply.step)
+    return Usage(
+        provider=plan.profile.provider,
+        base_url=plan.profile.base_url,
+        model=plan.profile.model,
+        input_total=plan.occupancy.tokens,
+        output_total=written,
+        source="estimate",
+        step=reply.step,
+    )

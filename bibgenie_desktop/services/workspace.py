@@ -1,0 +1,161 @@
+"""Everything a window needs, in one place: sessions, open chats, drafts, branches, citations, the library.
+
+Views and presenters know this module and the values it hands out, never the store or a provider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bibgenie_desktop.domain.ids import Clock, IdMaker, MessageId, SessionId
+from bibgenie_desktop.domain.messages import Message, Session
+from bibgenie_desktop.domain.models import ModelProfile
+from bibgenie_desktop.domain.parts import Draft
+from bibgenie_desktop.domain.topology import DamagedBranch, Placeholder
+from bibgenie_desktop.services.chat import Chat
+from bibgenie_desktop.services.citing import CheckedCitation, CitationChecker
+from bibgenie_desktop.services.compactor import Compactor
+from bibgenie_desktop.services.models import Models
+from bibgenie_desktop.services.planner import Planner, Prompts
+from bibgenie_desktop.services.tools.base import Tool
+from bibgenie_desktop.services.tools.read_result import ReadResult
+from bibgenie_desktop.services.tools.registry import library_tools
+from bibgenie_desktop.storage.store import OutlineNode, SessionRow, Store
+from bibgenie_desktop.storage.worker import StoreWorker
+from bibgenie_desktop.zotero.service import LibraryStatus, ZoteroLibrary
+
+PAGE = 100
+"""Messages fetched at a time while scrolling back."""
+
+
+class Workspace:
+    """One data directory at work. Chats stay open, so that an answer goes on while another session is
+    shown."""
+
+    def __init__(
+        self,
+        *,
+        store: StoreWorker,
+        models: Models,
+        prompts: Prompts,
+        library: ZoteroLibrary | None,
+        ids: IdMaker,
+        clock: Clock,
+        automatic: bool = True,
+    ) -> None:
+        self.clock = clock
+        self.models = models
+        self._store = store
+        self._prompts = prompts
+        self._ids = ids
+        self._automatic = automatic
+        self._chats: dict[SessionId, Chat] = {}
+        self._library: ZoteroLibrary | None = None
+        self._citations: CitationChecker | None = None
+        self._tools: tuple[Tool, ...] = ()
+        self._planner = Planner(prompts, (), ReadResult.spec)
+        self.use_library(library)
+
+    # -- library --------------------------------------------------------------------------------------------
+
+    def use_library(self, library: ZoteroLibrary | None) -> None:
+        """Takes another Zotero library; chats opened from now on use it."""
+        self._library = library
+        self._citations = CitationChecker(library) if library is not None else None
+        self._tools = library_tools(library) if library is not None else ()
+        self._planner = Planner(self._prompts, [t.spec for t in self._tools], ReadResult.spec)
+
+    @property
+    def library_status(self) -> LibraryStatus | None:
+        """None while no library is chosen."""
+        return self._library.status if self._library is not None else None
+
+    async def refresh_library(self) -> None:
+        """Reads the library again if its files changed. Raises `LibraryUnavailable`."""
+        if self._library is not None:
+            await self._library.refresh()
+
+    async def check_citations(self, text: str) -> Mapping[str, CheckedCitation]:
+        """The citation markers of an answer, by their raw form."""
+        return await self._citations.check(text) if self._citations is not None else {}
+
+    # -- sessions -------------------------------------------------------------------------------------------
+
+    async def sessions(self, *, trashed: bool = False) -> Sequence[SessionRow]:
+        """Newest first, forks after their origin is left to the view."""
+        return await self._store.run(Store.sessions, trashed)
+
+    async def new_session(self, title: str = "", model: str = "") -> Session:
+        return await self._store.run(Store.create_session, title, model or self.models.default)
+
+    async def chat(self, session_id: SessionId) -> Chat:
+        """The open chat of a session; opens it on first use."""
+        known = self._chats.get(session_id)
+        if known is not None:
+            return known
+        chat = Chat(
+            session_id,
+            store=self._store,
+            planner=self._planner,
+            models=self.models,
+            compactor=Compactor(self._prompts, self.models, self._ids, self.clock),
+            tools={t.spec.name: t for t in self._tools},
+            ids=self._ids,
+            clock=self.clock,
+            automatic=self._automatic,
+        )
+        self._chats[session_id] = chat
+        await chat.open()
+        return chat
+
+    def open_chats(self) -> tuple[Chat, ...]:
+        return tuple(self._chats.values())
+
+    async def rename(self, session_id: SessionId, title: str) -> None:
+        await self._store.run(Store.rename, session_id, title)
+
+    async def pin(self, session_id: SessionId, pinned: bool) -> None:
+        await self._store.run(Store.pin, session_id, pinned)
+
+    async def trash(self, session_id: SessionId) -> None:
+        await self._store.run(Store.trash, session_id)
+
+    async def restore(self, session_id: SessionId) -> None:
+        await self._store.run(Store.restore, session_id)
+
+    async def copy_readable(self, session_id: SessionId) -> Session:
+        """A new session with what a damaged one still lets read after its last break."""
+        return await self._store.run(Store.copy_readable, session_id)
+
+    # -- branches -------------------------------------------------------------------------------------------
+
+    async def outline(self, chat: Chat) -> Sequence[OutlineNode]:
+        """All nodes of the chat's tree, light."""
+        return await self._store.run(Store.outline, chat.session.tree_id)
+
+    async def siblings(self, message: Message) -> Sequence[MessageId]:
+        """The versions of a message, itself included, oldest first."""
+        return await self._store.run(Store.siblings, message.id)
+
+    async def older(self, message: Message) -> Sequence[Message | Placeholder]:
+        """The messages before one, oldest first; empty at the beginning."""
+        return await self._store.run(Store.older, message.id, PAGE)
+
+    async def check_whole(self, chat: Chat) -> DamagedBranch | None:
+        """Checks the part of the path behind the boundary, for the background."""
+        return await self._store.run(Store.check_session, chat.session_id)
+
+    # -- drafts ---------------------------------------------------------------------------------------------
+
+    async def draft(self, session_id: SessionId, edits: MessageId | None = None) -> Draft:
+        return await self._store.run(Store.draft, session_id, edits)
+
+    async def save_draft(self, session_id: SessionId, edits: MessageId | None, draft: Draft) -> None:
+        await self._store.run(Store.save_draft, session_id, edits, draft)
+
+    async def put_image(self, data: bytes, mime: str, width: int, height: int) -> str:
+        """Keeps a picture; returns its content hash."""
+        return await self._store.run(Store.put_blob, data, mime, width, height)
+
+    def profiles(self) -> tuple[ModelProfile, ...]:
+        return self.models.profiles
