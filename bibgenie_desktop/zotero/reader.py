@@ -1,0 +1,294 @@
+"""Reading a snapshot into values: one query a table, joined here by name.
+
+Ids of types and fields differ between databases, columns come and go between versions, so nothing is taken by
+position or number. Trash, feeds and embedded note images are left out here, once and for all.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any, TypeAlias
+
+from bibgenie_desktop.domain.errors import LibraryUnavailable
+from bibgenie_desktop.zotero.attachments import EMBEDDED_IMAGE
+from bibgenie_desktop.zotero.fields import citation_key, split_date, strip_markup
+from bibgenie_desktop.zotero.library import (
+    Attachment,
+    AttachmentKind,
+    Collection,
+    Contents,
+    Creator,
+    Item,
+    Library,
+    Tag,
+)
+
+Row: TypeAlias = tuple[Any, ...]
+_CHILD_TYPES = frozenset({"attachment", "note", "annotation"})
+_KINDS: dict[str, AttachmentKind] = {
+    "application/pdf": "pdf",
+    "application/epub+zip": "epub",
+    "text/html": "html",
+    "application/xhtml+xml": "html",
+}
+_SUFFIXES: dict[str, AttachmentKind] = {".pdf": "pdf", ".epub": "epub", ".html": "html", ".htm": "html"}
+
+
+def read_contents(connection: sqlite3.Connection) -> Contents:
+    """Everything of a snapshot that may be shown. Raises `LibraryUnavailable` for senseless tables."""
+    try:
+        try:
+            return _Reader(connection).contents()
+        except sqlite3.OperationalError as error:
+            if "decode" not in str(error).lower():
+                raise
+        # one bad text must not hide the rest
+        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        return _Reader(connection).contents()
+    except sqlite3.Error as error:
+        raise LibraryUnavailable(
+            "The tables of this Zotero library cannot be read.",
+            "Start Zotero once, which checks its database, then read the library again.",
+        ) from error
+
+
+class _Reader:
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        rows = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+        self._columns = {
+            table: {column[1] for column in connection.execute(f'PRAGMA table_info("{table}")')}
+            for (table,) in rows
+        }
+
+    def contents(self) -> Contents:
+        libraries = self._libraries()
+        types: dict[int, str] = dict(self._rows(self._combined("itemTypes"), "itemTypeID", "typeName"))
+        trashed = {item for (item,) in self._rows("deletedItems", "itemID")}
+        collections, members = self._collections(libraries)
+
+        parents: dict[int, tuple[Library, str, int, str, str]] = {}
+        files: dict[int, tuple[Library, str, int, str, str]] = {}
+        columns = ("itemID", "itemTypeID", "libraryID", "key", "dateAdded", "dateModified")
+        for item, type_id, library_id, key, added, modified in self._rows("items", *columns):
+            library = libraries.get(library_id)
+            type_name = types.get(type_id)
+            if library is None or item in trashed or type_name is None:
+                continue
+            if type_name not in _CHILD_TYPES:
+                parents[item] = (library, key, type_id, added or "", modified or "")
+            elif type_name == "attachment":
+                files[item] = (library, key, type_id, added or "", modified or "")
+
+        fields = self._fields(parents, files)
+        children, alone = self._attachments(parents, files, fields, trashed)
+        notes = Counter(
+            parent
+            for note, parent in self._rows("itemNotes", "itemID", "parentItemID")
+            if parent is not None and note not in trashed
+        )
+        creators, tags = self._creators(), self._tags()
+        nothing: dict[str, str] = {}
+        items: dict[str, Item] = {}
+        by_id: dict[str, Attachment] = {}
+        for row, (library, key, type_id, added, modified) in (*parents.items(), *alone.items()):
+            own = fields.get(row, nothing)
+            attachments = tuple(children.get(row, ()))
+            year, typed, sort_date = split_date(own.get("date", ""))
+            title = strip_markup(own.get("title", "")) or (attachments[0].title if row in alone else "")
+            item = Item(
+                id=f"{library.id}-{key}",
+                key=key,
+                library=library,
+                type=types[type_id],
+                title=title,
+                creators=tuple(creators.get(row, ())),
+                year=year,
+                date=typed,
+                sort_date=sort_date,
+                citekey=citation_key(own.get("citationKey", ""), own.get("extra", "")),
+                fields=own,
+                tags=tuple(tags.get(row, ())),
+                collections=tuple(collections[c] for c in members.get(row, ()) if c in collections),
+                attachments=attachments,
+                notes=notes[row],
+                added=added,
+                modified=modified,
+            )
+            items[item.id] = item
+            by_id.update((a.id, a) for a in attachments)
+        return Contents(tuple(libraries.values()), items, by_id, tuple(collections.values()))
+
+    # -- tables
+
+    def _rows(self, table: str, *columns: str, order: str = "") -> Iterator[Row]:
+        """The named columns of a table; a column or table this version lacks reads as empty."""
+        present = self._columns.get(table, set())
+        if not columns or columns[0] not in present:
+            return iter(())
+        names = ", ".join(f'"{c}"' if c in present else "NULL" for c in columns)
+        tail = f" ORDER BY {order}" if order else ""
+        return self._connection.execute(f'SELECT {names} FROM "{table}"{tail}')
+
+    def _combined(self, table: str) -> str:
+        """The table with the custom types and fields in it, where there is one with rows."""
+        name = f"{table}Combined"
+        if name not in self._columns:
+            return table
+        return name if self._connection.execute(f'SELECT 1 FROM "{name}" LIMIT 1').fetchone() else table
+
+    def _libraries(self) -> dict[int, Library]:
+        rows = self._rows("groups", "groupID", "libraryID", "name")
+        groups = {row: (group, name) for group, row, name in rows}
+        found = {}
+        for row, kind in self._rows("libraries", "libraryID", "type", order="libraryID"):
+            if kind == "user":
+                found[row] = Library("u", "My Library")
+            elif kind == "group" and row in groups:
+                group, name = groups[row]
+                found[row] = Library(f"g{group}", _text(name) or f"Group {group}", int(group))
+        return found
+
+    def _collections(
+        self, libraries: dict[int, Library]
+    ) -> tuple[dict[int, Collection], dict[int, list[int]]]:
+        columns = ("collectionID", "collectionName", "parentCollectionID", "libraryID", "key")
+        rows = {row[0]: row for row in self._rows("collections", *columns)}
+        deleted = {row for (row,) in self._rows("deletedCollections", "collectionID")}
+        found = {}
+        for row, (_, _, _, library_id, key) in rows.items():
+            library = libraries.get(library_id)
+            if library is None:
+                continue
+            path: list[str] = []
+            seen: set[int] = set()
+            at: int | None = row
+            while at is not None and at in rows and at not in seen:
+                seen.add(at)
+                path.insert(0, _text(rows[at][1]))
+                at = rows[at][2]
+            found[row] = Collection(f"{library.id}-{key}", library, tuple(path), bool(seen & deleted))
+        members: dict[int, list[int]] = defaultdict(list)
+        for item, collection in self._rows("collectionItems", "itemID", "collectionID"):
+            if collection in found and not found[collection].trashed:
+                members[item].append(collection)
+        return found, members
+
+    def _fields(self, parents: dict[int, Any], files: dict[int, Any]) -> dict[int, dict[str, str]]:
+        names: dict[int, str] = dict(self._rows(self._combined("fields"), "fieldID", "fieldName"))
+        mapped: dict[int, dict[int, str]] = defaultdict(lambda: dict(names))
+        columns = ("itemTypeID", "baseFieldID", "fieldID")
+        for type_id, base, field in self._rows(self._combined("baseFieldMappings"), *columns):
+            if base in names:
+                mapped[type_id][field] = names[base]
+        values: dict[int, Any] = dict(self._rows("itemDataValues", "valueID", "value"))
+        found: dict[int, dict[str, str]] = {}
+        for item, field, value in self._rows("itemData", "itemID", "fieldID", "valueID"):
+            owner = parents.get(item) or files.get(item)
+            if owner is None:
+                continue
+            name = mapped[owner[2]].get(field)
+            text = values.get(value)
+            if name is None or text is None:
+                continue
+            if item not in found:
+                found[item] = {}
+            found[item][name] = text if isinstance(text, str) else _text(text)
+        return found
+
+    def _attachments(
+        self,
+        parents: dict[int, Any],
+        files: dict[int, Any],
+        fields: dict[int, dict[str, str]],
+        trashed: set[int],
+    ) -> tuple[dict[int, list[Attachment]], dict[int, Any]]:
+        """Attachments by the row of their item, oldest first; and the rows of those that stand alone."""
+        pages: dict[int, int | None] = dict(self._rows("fulltextItems", "itemID", "totalPages"))
+        marks = Counter(
+            parent
+            for row, parent in self._rows("itemAnnotations", "itemID", "parentItemID")
+            if row not in trashed
+        )
+        children: dict[int, list[Attachment]] = defaultdict(list)
+        alone: dict[int, Any] = {}
+        columns = ("itemID", "parentItemID", "linkMode", "contentType", "path")
+        for row, parent, mode, content_type, path in self._rows("itemAttachments", *columns):
+            owner = files.get(row)
+            if owner is None or mode == EMBEDDED_IMAGE:
+                continue
+            if parent is None:
+                alone[row] = owner
+            elif parent not in parents:
+                continue  # its item is in the trash, or it hangs below a note
+            library, key = owner[0], owner[1]
+            own = fields.get(row, {})
+            stored, content_type = _text(path), _text(content_type).lower()
+            item_key = key if parent is None else parents[parent][1]
+            children[row if parent is None else parent].append(
+                Attachment(
+                    id=f"{library.id}-{key}",
+                    key=key,
+                    library=library,
+                    item_id=f"{library.id}-{item_key}",
+                    title=strip_markup(own.get("title", "")) or _file_name(stored) or own.get("url", ""),
+                    kind=_KINDS.get(content_type) or _SUFFIXES.get(_suffix(stored), "other"),
+                    content_type=content_type,
+                    link_mode=int(mode or 0),
+                    stored=stored,
+                    url=own.get("url", ""),
+                    pages=pages.get(row) or None,
+                    annotations=marks[row],
+                )
+            )
+        return children, alone
+
+    def _creators(self) -> dict[int, list[Creator]]:
+        roles: dict[int, str] = dict(self._rows("creatorTypes", "creatorTypeID", "creatorType"))
+        rows = self._rows("itemTypeCreatorTypes", "itemTypeID", "creatorTypeID", "primaryField")
+        primary = {role for _, role, first in rows if first}
+        rows = self._rows("creators", "creatorID", "firstName", "lastName", "fieldMode")
+        people = {row: ("" if mode == 1 else _text(first), _text(last)) for row, first, last, mode in rows}
+        made: dict[tuple[int, int], Creator] = {}
+        found: dict[int, list[Creator]] = defaultdict(list)
+        columns = ("itemID", "creatorID", "creatorTypeID")
+        for item, row, role in self._rows("itemCreators", *columns, order="itemID, orderIndex"):
+            creator = made.get((row, role))
+            if creator is None:
+                if row not in people:
+                    continue
+                first, last = people[row]
+                creator = made[row, role] = Creator(roles.get(role, "author"), first, last, role in primary)
+            found[item].append(creator)
+        return found
+
+    def _tags(self) -> dict[int, list[Tag]]:
+        names: dict[int, Any] = dict(self._rows("tags", "tagID", "name"))
+        made: dict[tuple[int, int], Tag] = {}
+        found: dict[int, list[Tag]] = defaultdict(list)
+        for item, row, kind in self._rows("itemTags", "itemID", "tagID", "type"):
+            tag = made.get((row, kind))
+            if tag is None:
+                if row not in names:
+                    continue
+                tag = made[row, kind] = Tag(_text(names[row]), kind == 1)
+            found[item].append(tag)
+        return found
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return "" if value is None else str(value)
+
+
+def _file_name(stored: str) -> str:
+    bare = stored.removeprefix("storage:").removeprefix("attachments:")
+    return PurePosixPath(bare.replace("\\", "/")).name
+
+
+def _suffix(stored: str) -> str:
+    return PurePosixPath(_file_name(stored)).suffix.lower()

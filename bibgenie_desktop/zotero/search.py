@@ -1,0 +1,176 @@
+"""Keyword search over the metadata of all items, in memory.
+
+One `MetadataIndex` belongs to one state of the library; it answers a `Query` with `Hits`. What the words mean
+and how hits are ranked is decided here; the caller decides how much of them it shows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from bibgenie_desktop.zotero.fields import bare_doi
+from bibgenie_desktop.zotero.filters import Filters, compile_filters
+from bibgenie_desktop.zotero.folding import fold, is_cjk, key, words
+from bibgenie_desktop.zotero.library import Contents, Item
+
+Sort = Literal["relevance", "date_added", "year", "title"]
+
+_WEIGHTS = {
+    "title": 8.0,
+    "creators": 5.0,
+    "tags": 3.0,
+    "citekey": 3.0,
+    "year": 2.0,
+    "venue": 1.0,
+    "abstract": 1.0,
+}
+_PREFIX_ONLY = 0.6
+"""What the beginning of a word counts against the whole word."""
+_EXACT = 1e6
+"""Above every sum of weights: an exact title, citation key or DOI comes first."""
+_COMMON = 0.5
+"""A word in more than half of the items tells nothing when any word may match."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is looked for. `text` is keywords; `filters` narrow the items whatever the words."""
+
+    text: str = ""
+    filters: Filters = field(default_factory=Filters)
+    sort: Sort = "relevance"
+    limit: int = 10
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """A page of `total` hits. `relaxed`: no item has all words, so these have some.
+
+    `unfiltered` is how many items the words alone find, counted only where the filters left none.
+    """
+
+    items: tuple[Item, ...]
+    total: int
+    scope: str
+    relaxed: bool = False
+    unfiltered: int = 0
+
+
+@dataclass(slots=True)
+class _Entry:
+    item: Item
+    fields: tuple[str, ...]
+    everything: str
+
+
+class MetadataIndex:
+    """The folded texts of all items; a search touches one string an item."""
+
+    def __init__(self, contents: Contents) -> None:
+        self._contents = contents
+        self._entries = [_entry(item) for item in contents.items.values()]
+
+    def search(self, query: Query) -> Hits:
+        """Raises `filters.UnknownValue` for a filter that names nothing in the library."""
+        accepts, scope = compile_filters(query.filters, self._contents)
+        terms = tuple(dict.fromkeys(words(query.text)))
+        chosen = [e for e in self._entries if accepts(e.item)] if accepts else self._entries
+        found, relaxed = self._match(chosen, terms, query.text)
+        unfiltered = 0
+        if not found and accepts and terms:
+            unfiltered = len(self._match(self._entries, terms, query.text)[0])
+        ordered = _ordered(found, query.sort if terms or query.sort != "relevance" else "date_added")
+        page = ordered[query.offset : query.offset + query.limit]
+        return Hits(tuple(page), len(ordered), scope, relaxed, unfiltered)
+
+    def _match(
+        self, entries: Sequence[_Entry], terms: tuple[str, ...], text: str
+    ) -> tuple[list[tuple[float, Item]], bool]:
+        if not terms:
+            return [(0.0, e.item) for e in entries], False
+        needles = [_needle(t) for t in terms]
+        rarity = dict.fromkeys(needles, 1.0)
+        hits = [e for e in entries if all(n in e.everything for n in needles)]
+        relaxed = False
+        exact = _exact_match(text)
+        if not hits and (len(needles) > 1 or any(exact(e.item) for e in entries)):
+            relaxed = len(needles) > 1
+            hits, rarity = _any_word(entries, needles)
+        scored = [(_score(e, needles, rarity) + (_EXACT if exact(e.item) else 0.0), e.item) for e in hits]
+        if not scored:
+            scored = [(_EXACT, e.item) for e in entries if exact(e.item)]
+        return scored, relaxed
+
+
+def _any_word(entries: Sequence[_Entry], needles: list[str]) -> tuple[list[_Entry], dict[str, float]]:
+    """Items with at least one telling word, and how telling each word is."""
+    counts = {n: sum(n in e.everything for e in entries) for n in needles}
+    size = max(1, len(entries))
+    telling = [n for n in needles if 0 < counts[n] <= size * _COMMON] or [n for n in needles if counts[n]]
+    rarity = {n: math.log(1 + size / counts[n]) for n in telling}
+    return [e for e in entries if any(n in e.everything for n in telling)], rarity
+
+
+def _entry(item: Item) -> _Entry:
+    texts = (
+        item.title,
+        " ".join(c.name if not is_cjk(c.last) else f"{c.name} {c.last}" for c in item.creators),
+        " ".join(t.name for t in item.tags),
+        item.citekey,
+        str(item.year or ""),
+        item.venue,
+        item.abstract,
+    )
+    fields = tuple(f" {fold(t)} " if t else "" for t in texts)
+    return _Entry(item, fields, "".join(fields))
+
+
+def _needle(term: str) -> str:
+    """What is looked for in a folded text: Latin words from their beginning, Chinese anywhere."""
+    return term if is_cjk(term) else f" {term}"
+
+
+def _score(entry: _Entry, needles: Iterable[str], rarity: dict[str, float]) -> float:
+    total = 0.0
+    for needle in needles:
+        worth = rarity.get(needle)
+        if worth is None:
+            continue
+        best = 0.0
+        for text, weight in zip(entry.fields, _WEIGHTS.values(), strict=True):
+            if weight <= best or needle not in text:
+                continue
+            whole = needle[0] != " " or f"{needle} " in text
+            best = max(best, weight if whole else weight * _PREFIX_ONLY)
+        total += best * worth
+    return total
+
+
+def _exact_match(text: str) -> Callable[[Item], bool]:
+    title, citekey, doi = key(text), text.strip().lower(), bare_doi(text)
+
+    def matches(item: Item) -> bool:
+        if item.citekey and item.citekey.lower() == citekey:
+            return True
+        if item.doi and bare_doi(item.doi) == doi:
+            return True
+        return bool(title) and len(item.title) < len(title) + 40 and key(item.title) == title
+
+    return matches
+
+
+def _ordered(scored: list[tuple[float, Item]], sort: Sort) -> list[Item]:
+    match sort:
+        case "relevance":
+            ranked = sorted(scored, key=lambda s: (-s[0], -(s[1].year or 0), s[1].id))
+            return [item for _, item in ranked]
+        case "date_added":
+            return sorted((i for _, i in scored), key=lambda i: (i.added, i.id), reverse=True)
+        case "year":
+            return sorted((i for _, i in scored), key=lambda i: (i.sort_date, i.id), reverse=True)
+        case "title":
+            return sorted((i for _, i in scored), key=lambda i: (key(i.title), i.id))

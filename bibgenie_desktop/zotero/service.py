@@ -1,0 +1,295 @@
+"""One Zotero library for the rest of the application: loading, refreshing, searching, reading, naming.
+
+Everything that blocks runs in two threads of its own, one for snapshots and one for search and files, so that
+a long wait for Zotero never holds up a search. Until something is loaded the library is empty, never half
+full.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from bibgenie_desktop.domain.errors import DocumentUnreadable, LibraryUnavailable
+from bibgenie_desktop.domain.ids import Clock
+from bibgenie_desktop.domain.locators import Locator, split_id
+from bibgenie_desktop.zotero import links
+from bibgenie_desktop.zotero.attachments import Files
+from bibgenie_desktop.zotero.discovery import Candidate
+from bibgenie_desktop.zotero.documents import Documents, PageText, PdfInfo
+from bibgenie_desktop.zotero.library import Attachment, Contents, Item, Library
+from bibgenie_desktop.zotero.quotes import Verdict, check_across_pages, check_quote
+from bibgenie_desktop.zotero.reader import read_contents
+from bibgenie_desktop.zotero.search import Hits, MetadataIndex, Query
+from bibgenie_desktop.zotero.snapshot import FileState, Snapshot, SnapshotCancelled, SnapshotSource
+
+T = TypeVar("T")
+
+BRIEF_PATIENCE_S = 2.0
+"""How long a tool call waits for a newer state when it already has one."""
+POLL_S, QUIET_S, BUSY_S, AFTER_STALE_S = 3.0, 1.0, 5.0, 30.0
+"""Looks at the files every 3 s, reads when they are quiet for 1 s or after 5 s, pauses 30 s after failing."""
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryStatus:
+    """What can be said of the library at a glance. Times are UTC milliseconds."""
+
+    data_dir: Path
+    loaded: bool
+    items: int
+    libraries: tuple[Library, ...]
+    taken_at: int
+    age_ms: int
+    userdata_version: int
+    stale: bool
+    notice: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    snapshot: Snapshot
+    contents: Contents
+    index: MetadataIndex
+
+
+class ZoteroLibrary:
+    """Constructed without touching a file; the first `ensure_loaded` reads."""
+
+    def __init__(
+        self,
+        candidate: Candidate,
+        private_dir: Path,
+        documents: Documents,
+        clock: Clock,
+        source: SnapshotSource | None = None,
+    ) -> None:
+        self._candidate = candidate
+        self._source = source or SnapshotSource(candidate.data_dir, private_dir, clock)
+        self._files = Files(candidate.data_dir, candidate.base_attachment_path)
+        self._documents = documents
+        self._clock = clock
+        self._loaded: _Loaded | None = None
+        self._empty = Contents((), {}, {}, ())
+        self._labels: dict[str, tuple[str, ...]] = {}
+        self._refreshing = asyncio.Lock()
+        self._closing = threading.Event()
+        self._snapshots = ThreadPoolExecutor(1, thread_name_prefix="zotero-snapshot")
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="zotero-search")
+        self._check: asyncio.Future[None] | None = None
+
+    # -- state
+
+    @property
+    def contents(self) -> Contents:
+        return self._loaded.contents if self._loaded else self._empty
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        return tuple(self.contents.items.values())
+
+    @property
+    def status(self) -> LibraryStatus:
+        snapshot = self._loaded.snapshot if self._loaded else None
+        return LibraryStatus(
+            data_dir=self._candidate.data_dir,
+            loaded=snapshot is not None,
+            items=len(self.contents.items),
+            libraries=self.contents.libraries,
+            taken_at=snapshot.taken_at if snapshot else 0,
+            age_ms=max(0, self._clock() - snapshot.taken_at) if snapshot else 0,
+            userdata_version=snapshot.userdata_version if snapshot else 0,
+            stale=snapshot.stale if snapshot else False,
+            notice=snapshot.notice if snapshot else "",
+        )
+
+    def item(self, full_id: str) -> Item | None:
+        """The item of an id, its attachments not yet looked for on disk."""
+        return self.contents.items.get(_plain(full_id))
+
+    def attachment(self, full_id: str) -> Attachment | None:
+        return self.contents.attachments.get(_plain(full_id))
+
+    # -- loading
+
+    async def ensure_loaded(self) -> None:
+        """Load if nothing is loaded; if Zotero has written since, try briefly to become current.
+
+        Raises `LibraryUnavailable` only while nothing is loaded.
+        """
+        if self._loaded is not None and (self._refreshing.locked() or not await self._changed()):
+            return
+        await self._refresh(BRIEF_PATIENCE_S if self._loaded else None)
+
+    async def refresh(self) -> None:
+        """Become current, trying for about 20 s; then what is loaded stays, marked stale."""
+        await self._refresh(None)
+
+    async def watch(self, refreshed: Callable[[LibraryStatus], None]) -> None:
+        """Follow Zotero's writes until cancelled; `refreshed` is called after each new state."""
+        while True:
+            await asyncio.sleep(POLL_S)
+            if not await self._changed():
+                continue
+            await self._wait_for_quiet()
+            with contextlib.suppress(LibraryUnavailable):
+                await self._refresh(None)
+            refreshed(self.status)
+            if self.status.stale:
+                await asyncio.sleep(AFTER_STALE_S)
+
+    async def close(self) -> None:
+        """Stop the threads and the reader of PDF files."""
+        self._closing.set()
+        await self._documents.close()
+        await asyncio.to_thread(self._snapshots.shutdown, True, cancel_futures=True)
+        await asyncio.to_thread(self._worker.shutdown, True, cancel_futures=True)
+        if self._check is not None:
+            await asyncio.wait({self._check})
+
+    async def _refresh(self, patience: float | None) -> None:
+        async with self._refreshing:
+            before = self._loaded
+            try:
+                loaded = await self._in(self._snapshots, lambda: self._load(before, patience))
+            except LibraryUnavailable as error:
+                if before is None:
+                    raise
+                stale = replace(before.snapshot, stale=True, notice=error.title)
+                loaded = replace(before, snapshot=stale)
+            self._loaded = loaded
+            if not loaded.snapshot.verified and (self._check is None or self._check.done()):
+                self._check = asyncio.ensure_future(self._verify(loaded.snapshot))
+
+    def _load(self, before: _Loaded | None, patience: float | None) -> _Loaded:
+        """In the thread: a snapshot, its contents, their index."""
+        snapshot = self._source.refresh(self._closing.is_set, patience)
+        if before is not None and snapshot.path == before.snapshot.path:
+            return replace(before, snapshot=snapshot)
+        with contextlib.closing(snapshot.connect()) as connection:
+            contents = read_contents(connection)
+        return _Loaded(snapshot, contents, MetadataIndex(contents))
+
+    async def _verify(self, snapshot: Snapshot) -> None:
+        """The check of all pages that a large first copy was spared; it runs after the list is there."""
+        try:
+            verified = await self._in(self._snapshots, lambda: self._source.verify(snapshot))
+        except LibraryUnavailable as error:
+            verified = replace(snapshot, stale=True, notice=f"{error.title} {error.advice}")
+        except SnapshotCancelled:
+            return
+        if self._loaded is not None and self._loaded.snapshot.path == snapshot.path:
+            self._loaded = replace(self._loaded, snapshot=verified)
+
+    async def _changed(self) -> bool:
+        return await self._in(self._snapshots, self._source.changed)
+
+    async def _wait_for_quiet(self) -> None:
+        last: FileState | None = None
+        for _ in range(round(BUSY_S / QUIET_S)):
+            state = await self._in(self._snapshots, self._source.look)
+            if state == last:
+                return
+            last = state
+            await asyncio.sleep(QUIET_S)
+
+    # -- use
+
+    async def search(self, query: Query) -> Hits:
+        """Raises `filters.UnknownValue` for a filter that names nothing. The files of hits are looked for."""
+        loaded = self._loaded
+        if loaded is None:
+            raise LibraryUnavailable("The Zotero library is not loaded yet.", "Try again in a moment.")
+
+        def run() -> Hits:
+            hits = loaded.index.search(query)
+            return replace(hits, items=tuple(self._locate(i) for i in hits.items))
+
+        return await self._in(self._worker, run)
+
+    async def located(self, items: Iterable[Item]) -> list[Item]:
+        """The same items with the paths and states of their files as they are now."""
+        wanted = list(items)
+        return await self._in(self._worker, lambda: [self._locate(i) for i in wanted])
+
+    async def locate(self, attachment: Attachment) -> Attachment:
+        return await self._in(self._worker, lambda: self._files.locate(attachment))
+
+    async def document_info(self, attachment: Attachment) -> PdfInfo:
+        """Pages and printed labels of a PDF attachment. Raises `DocumentUnreadable`."""
+        info = await self._documents.info(await self._file(attachment))
+        self._labels[attachment.id] = info.labels
+        return info
+
+    async def pages_text(self, attachment: Attachment, first: int, last: int) -> list[PageText]:
+        """Pages of a PDF attachment, counted from 0. Raises `DocumentUnreadable`."""
+        path = await self._file(attachment)
+        if attachment.id not in self._labels:
+            self._labels[attachment.id] = (await self._documents.info(path)).labels
+        return await self._documents.pages_text(path, first, last)
+
+    async def check_quote(self, locator: Locator) -> Verdict:
+        """Look the quote of a page locator up in its page and, if it runs on, the next."""
+        attachment = self.attachment(locator.att_id)
+        if attachment is None or locator.page_index is None or not locator.quote:
+            return "not found"
+        try:
+            pages = await self.pages_text(attachment, locator.page_index, locator.page_index + 1)
+        except DocumentUnreadable:
+            return "not found"
+        texts = [p.text for p in pages]
+
+        def check() -> Verdict:
+            if len(texts) == 1:
+                return check_quote(locator.quote, texts[0])
+            return check_across_pages(locator.quote, texts[0], texts[1])
+
+        return await self._in(self._worker, check)
+
+    def citation_label(self, locator: Locator) -> str:
+        """`Hu et al. 2020, p. 218`; empty for a place the library does not show."""
+        attachment = self.attachment(locator.att_id) if locator.att else None
+        item = self.item(attachment.item_id if attachment else locator.item_id)
+        if item is None or (locator.att and attachment is None):
+            return ""
+        printed = ""
+        labels = self._labels.get(attachment.id, ()) if attachment else ()
+        if locator.page_index is not None and 0 <= locator.page_index < len(labels):
+            printed = labels[locator.page_index]
+        place = links.place_label(locator, printed)
+        return f"{links.item_label(item)}, {place}" if place else links.item_label(item)
+
+    def zotero_link(self, locator: Locator) -> str:
+        """A link that opens Zotero there; empty for trash, feeds and unknown keys."""
+        return links.zotero_link(locator, self.contents)
+
+    # -- helpers
+
+    async def _file(self, attachment: Attachment) -> Path:
+        if attachment.kind != "pdf":
+            raise DocumentUnreadable(
+                f"This attachment is not a PDF ({attachment.content_type or 'unknown type'}).",
+                "Only PDF files can be read page by page.",
+            )
+        located = await self.locate(attachment)
+        if located.path is None:
+            advice = "Open it once in Zotero, which downloads it, or check where it is linked."
+            raise DocumentUnreadable(f"The PDF “{attachment.title}” cannot be read: {located.reason}", advice)
+        return located.path
+
+    def _locate(self, item: Item) -> Item:
+        return replace(item, attachments=tuple(self._files.locate(a) for a in item.attachments))
+
+    async def _in(self, executor: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(executor, work)
+
+
+def _plain(full_id: str) -> str:
+    parts = split_id(full_id)
+    return f"{parts[0]}-{parts[1]}" if parts else full_id
