@@ -12,7 +12,7 @@ import asyncio
 import ipaddress
 import socket
 import ssl
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 
 import httpx
@@ -27,13 +27,20 @@ LOCAL_IDLE_SECONDS = 600.0
 CHECK_CONNECTION = "Check the internet connection and the provider's address, then try again."
 
 
+_LAYERS = 10
+"""Turns of the loop in which the library's nested generators end, one after another, when a body is left
+early."""
+
+
 class Response:
     """An answer whose body is still arriving. `headers` has lower-case names."""
 
     def __init__(self, response: httpx.Response, host: str, idle: float) -> None:
         self._response = response
+        self._raw = response.aiter_raw()
         self._host = host
         self._idle = idle
+        self._ended = False
 
     @property
     def status(self) -> int:
@@ -43,22 +50,38 @@ class Response:
     def headers(self) -> Mapping[str, str]:
         return {name.lower(): value for name, value in self._response.headers.items()}
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    def chunks(self) -> AsyncIterator[bytes]:
         """The body as it comes, cut anywhere. Raises `StreamCut` when it breaks off."""
+        return self
+
+    def __aiter__(self) -> Response:
+        return self
+
+    async def __anext__(self) -> bytes:
+        # Not a generator: one that is left early would be ended by the garbage collector, some time later.
         try:
-            async for data in self._response.aiter_raw():
-                yield data
+            return await anext(self._raw)
+        except StopAsyncIteration:
+            self._ended = True
+            raise
         except httpx.HTTPError as error:
             raise _broken(error, self._host, self._idle) from error
 
     async def read(self, limit: int) -> bytes:
         """At most `limit` bytes of the body; what lies beyond is not read."""
         content = bytearray()
-        async for data in self.chunks():
+        async for data in self:
             content += data
             if len(content) >= limit:
                 break
         return bytes(content[:limit])
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
+        if not self._ended and isinstance(self._raw, AsyncGenerator):
+            await self._raw.aclose()
+            for _ in range(_LAYERS):
+                await asyncio.sleep(0)
 
 
 class Http:
@@ -103,10 +126,11 @@ class Http:
             ) from None
         except httpx.HTTPError as error:
             raise _unreachable(error, host, self._connect, idle) from error
+        answer = Response(response, host, idle)
         try:
-            yield Response(response, host, idle)
+            yield answer
         finally:
-            await response.aclose()
+            await answer.aclose()
 
     async def aclose(self) -> None:
         """End every connection."""

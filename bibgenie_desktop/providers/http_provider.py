@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from typing import Any, Protocol
 
 from bibgenie_desktop.domain.errors import AuthError, BadAnswer, Unreachable
@@ -71,7 +72,7 @@ class HttpProvider:
     def encode(self, request: Request) -> dict[str, Any]:
         return self._codec.encode(request)
 
-    async def stream(self, request: Request) -> AsyncIterator[Event]:
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         content = encode_body(self.encode(request))
         key = (await self._key() or "").strip()
         if not key.isascii() or not key.isprintable():
@@ -90,10 +91,11 @@ class HttpProvider:
             if response.status != 200:
                 refusal = await response.read(MAX_ERROR_BYTES)
                 raise http_error(response.status, response.headers, refusal, self._id, secret=key)
-            async for event in self._events(response, self._codec.decoder(request.profile)):
-                yield event
+            async with aclosing(self._events(response, self._codec.decoder(request.profile))) as events:
+                async for event in events:
+                    yield event
 
-    async def _events(self, response: Response, decoder: Decoder) -> AsyncIterator[Event]:
+    async def _events(self, response: Response, decoder: Decoder) -> AsyncGenerator[Event, None]:
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind == "application/json":
             for event in self._whole(await response.read(MAX_COMPLETION_BYTES), decoder):
