@@ -284,19 +284,15 @@ class Chat(OpenSession):
         self.announce(events.SessionsChanged(self.session_id))
         outcome: Outcome = "nothing"
         if isinstance(last, AssistantMessage) and last.status == "complete":
-            outcome = await self._compact_after_answer()
+            plan = await self.plan(Draft())
+            decision = self._flow.wanted_after_answer(plan)
+            if decision is not None:
+                outcome = "failed"
+                with self.working(SessionState.COMPACTING, COMPACTING):
+                    outcome = await self._flow.run(plan, decision, "automatic")
             if self.waiting is None and self.queued and outcome in ("done", "nothing"):
                 self.waiting = self.unqueue(0)
         await self._send_waiting(go_on=outcome in ("done", "nothing"))
-
-    async def _compact_after_answer(self) -> Outcome:
-        plan = await self.plan(Draft())
-        decision = self._flow.wanted_after_answer(plan)
-        if decision is None:
-            return "nothing"
-        with self.working(SessionState.COMPACTING, COMPACTING):
-            return await self._flow.run(plan, decision, "automatic")
-        return "failed"
 
     async def _send_waiting(self, *, go_on: bool) -> None:
         draft, self.waiting = self.waiting, None

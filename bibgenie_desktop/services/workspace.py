@@ -6,6 +6,7 @@ Views and presenters know this module and the values it hands out, never the sto
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from bibgenie_desktop.domain.ids import Clock, IdMaker, MessageId, SessionId
 from bibgenie_desktop.domain.messages import Message, Session
@@ -16,7 +17,7 @@ from bibgenie_desktop.services.chat import Chat
 from bibgenie_desktop.services.citing import CheckedCitation, CitationChecker
 from bibgenie_desktop.services.compactor import Compactor
 from bibgenie_desktop.services.models import Models
-from bibgenie_desktop.services.planner import Planner, Prompts
+from bibgenie_desktop.services.planner import Planner, Prompts, request_of
 from bibgenie_desktop.services.tools.base import Tool
 from bibgenie_desktop.services.tools.read_result import ReadResult
 from bibgenie_desktop.services.tools.registry import library_tools
@@ -144,6 +145,12 @@ class Workspace:
     async def check_whole(self, chat: Chat) -> DamagedBranch | None:
         """Checks the part of the path behind the boundary, for the background."""
         return await self._store.run(Store.check_session, chat.session_id)
+
+    async def body(self, chat: Chat, draft: Draft) -> dict[str, Any]:
+        """The exact request that Send would make now with this draft."""
+        plan = await chat.plan(draft)
+        request = request_of(plan)
+        return self.models.provider(plan.profile).encode(request)
 
     # -- drafts ---------------------------------------------------------------------------------------------
 
