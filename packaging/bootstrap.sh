@@ -10,6 +10,7 @@ set -eu
 
 level=${1:-run}
 cd "$(dirname "$0")/.."
+here=$(pwd -P)
 
 case $level in
     run) extra="" stamps="run" ;;
@@ -18,7 +19,7 @@ case $level in
     *) echo "usage: bootstrap.sh run|test|dev" >&2; exit 2 ;;
 esac
 
-key="$(cat pyproject.toml packaging/bootstrap.sh | cksum) $PWD"
+key="$(cat pyproject.toml packaging/bootstrap.sh | cksum) $here"
 stamp=.venv/.ready-$level
 if [ -x .venv/bin/python ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$key" ]; then
     exit 0
@@ -92,8 +93,8 @@ if command -v apt-get >/dev/null 2>&1 && command -v dpkg-query >/dev/null 2>&1; 
             $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq || say "apt-get update failed; going on"
             [ -n "$python" ] || wanted="$(python_packages) $wanted"
             say "installing system packages: $wanted"
-            if ! $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o Dpkg::Use-Pty=0 --no-install-recommends $wanted
-            then
+            if ! $as_root env DEBIAN_FRONTEND=noninteractive \
+                apt-get install -y -qq -o Dpkg::Use-Pty=0 --no-install-recommends $wanted; then
                 say "apt-get could not install everything; going on with what is there"
             fi
             find_python || true
@@ -110,10 +111,16 @@ fi
 
 # --- the environment ----------------------------------------------------------------------------------------
 
-if ! .venv/bin/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 ||
-    ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
+usable_environment() {
+    # The scripts in it name the place it was made at: after a move of the folder it must be made again.
+    .venv/bin/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 &&
+        .venv/bin/python -m pip --version >/dev/null 2>&1 &&
+        grep -qF "$here/.venv" .venv/bin/pip
+}
+
+if ! usable_environment; then
     say "making .venv with $("$python" --version)"
-    "$python" -m venv --clear .venv || stop "no environment could be made in $PWD/.venv"
+    "$python" -m venv --clear .venv || stop "no environment could be made in $here/.venv"
 fi
 rm -f .venv/.ready-*
 say "installing the application and its libraries into .venv (about 300 MB; only the first time)"
