@@ -91,6 +91,15 @@ class Draft:
         return (*self.attached, *text)
 
 
+def title_of(parts: tuple[Part, ...], most: int = 60) -> str:
+    """The first words of a message on one line, at most so many characters."""
+    words = " ".join(text_of(parts).split())
+    if len(words) <= most:
+        return words
+    cut = words.rfind(" ", most // 2, most)
+    return words[: cut if cut > 0 else most - 1].rstrip(",;:.") + "…"
+
+
 def text_of(parts: tuple[Part, ...]) -> str:
     """The visible words of a message, steps separated by a blank line."""
     return "\n\n".join(p.text for p in parts if isinstance(p, TextPart) and p.text)

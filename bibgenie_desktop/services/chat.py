@@ -20,7 +20,7 @@ from bibgenie_desktop.domain.messages import (
     UserMessage,
 )
 from bibgenie_desktop.domain.models import ModelProfile
-from bibgenie_desktop.domain.parts import Draft
+from bibgenie_desktop.domain.parts import Draft, Part, title_of
 from bibgenie_desktop.domain.states import Action, SessionState
 from bibgenie_desktop.services import events
 from bibgenie_desktop.services.cancel import CancelToken
@@ -109,16 +109,16 @@ class Chat(OpenSession):
                 self.announce(_too_large(plan, ("edit", "choose_model")))
                 return
             self.token.raise_if_cancelled()
-            started = await self._store.run(
+            session, _, pending = await self._store.run(
                 Store.retry,
                 self.session_id,
                 self.session.head,
                 answer.parent_id,
                 MessageId(self._ids()),
                 profile.ref,
-                self.token,
+                cancelled=self.token,
             )
-            await self._answer(started.session, path, started.pending, profile)
+            await self._answer(session, path, pending, profile)
         await self._after_turn()
 
     async def edit(self, question_id: MessageId, draft: Draft) -> None:
@@ -149,28 +149,32 @@ class Chat(OpenSession):
                 self.announce(events.SendEnded(sent=False))
                 return
             self.token.raise_if_cancelled()
-            started = await self._store.run(
+            session, asked, pending = await self._store.run(
                 Store.edit,
                 self.session_id,
                 self.session.head,
-                question_id,
+                parent,
                 draft.parts(),
                 MessageId(self._ids()),
                 profile.ref,
                 checkpoint,
-                self.token,
+                edits=question_id,
+                cancelled=self.token,
             )
             self.announce(events.SendEnded(sent=True))
             if checkpoint is not None:
                 sizes = (checkpoint.tokens_before, checkpoint.tokens_after)
                 self.announce(events.CompactionEnded("done", "", *sizes))
-            await self._answer(started.session, (*path, started.message), started.pending, profile)
+            path = await self._store.run(Store.path_to, asked.id)
+            await self._answer(session, path, pending, profile)
         await self._after_turn()
 
     async def fork(self, answer_id: MessageId) -> Session:
         """A new session whose leaf is this answer. This session is not changed."""
         self.require(Action.FORK)
-        session = await self._store.run(Store.fork, self.session_id, answer_id)
+        words = await self._question_words(answer_id)
+        title = f"from “{words}”" if words else ""
+        session = await self._store.run(Store.fork, self.session_id, answer_id, title)
         self.announce(events.SessionsChanged(session.id))
         return session
 
@@ -215,6 +219,23 @@ class Chat(OpenSession):
         if self.refusal(Action.STOP) is None:
             self.token.cancel()
 
+    async def _parts_of(self, message_id: MessageId) -> tuple[Part, ...]:
+        under_way = self._runner.parts_of(message_id)
+        return under_way if under_way is not None else await super()._parts_of(message_id)
+
+    async def _question_words(self, answer_id: MessageId) -> str:
+        """The beginning of the question that an answer belongs to."""
+        answer = await self.message(answer_id)
+        question = await self.message(answer.parent_id) if answer.parent_id is not None else answer
+        return title_of(question.parts) if isinstance(question, UserMessage) else ""
+
+    async def _name_session(self, session: Session, question: UserMessage) -> Session:
+        """A session without a name takes the first words of its first question: made here, by no model."""
+        title = title_of(question.parts)
+        if session.title or not title:
+            return session
+        return await self._store.run(Store.rename, self.session_id, title)
+
     async def _send(self, draft: Draft, *, without_compacting: bool = False) -> None:
         with self.working(SessionState.PREFLIGHT, CHECKING):
             plan = await self.plan(draft)
@@ -230,18 +251,18 @@ class Chat(OpenSession):
                 self.announce(events.SendEnded(sent=False))
                 return
             self.token.raise_if_cancelled()
-            started = await self._store.run(
+            session, asked, pending = await self._store.run(
                 Store.send,
                 self.session_id,
                 self.session.head,
                 draft.parts(),
                 MessageId(self._ids()),
                 plan.profile.ref,
-                self.token,
+                cancelled=self.token,
             )
             self.announce(events.SendEnded(sent=True))
-            path = (*self.path, started.message)
-            await self._answer(started.session, path, started.pending, plan.profile)
+            session = await self._name_session(session, asked)
+            await self._answer(session, (*self.path, asked), pending, plan.profile)
         await self._after_turn()
 
     async def _compacted(self, plan: Plan, decision: Compaction) -> bool:

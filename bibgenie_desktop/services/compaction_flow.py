@@ -87,7 +87,9 @@ class CompactionFlow:
         head = Head(checkpoint.head_leaf_id, checkpoint.head_revision)
         outcome, said = "done", ""
         try:
-            await self._store.run(Store.commit_checkpoint, chat.session_id, head, checkpoint, chat.token)
+            await self._store.run(
+                Store.commit_checkpoint, chat.session_id, head, checkpoint, cancelled=chat.token
+            )
         except Cancelled:
             outcome, said = "cancelled", CANCELLED
         except StaleBranch:

@@ -117,10 +117,7 @@ class OpenSession:
         return part.result
 
     async def _parts_of(self, message_id: MessageId) -> tuple[Part, ...]:
-        """The parts of an answer on the active path, the one under way included."""
-        pending = await self._store.run(Store.pending, self.session_id)
-        if pending is not None and pending.message_id == message_id:
-            return pending.parts
+        """The parts of an answer on the active path."""
         path = self.path
         if not self.whole and self.path and all(m.id != message_id for m in path):
             path = await self._store.run(Store.path_to, self.path[-1].id)

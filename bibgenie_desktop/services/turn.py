@@ -13,7 +13,7 @@ from typing import Final
 
 from bibgenie_desktop.domain.errors import Cancelled, UserError
 from bibgenie_desktop.domain.estimate import Estimator
-from bibgenie_desktop.domain.ids import Clock
+from bibgenie_desktop.domain.ids import Clock, MessageId
 from bibgenie_desktop.domain.messages import Path, PendingReply, Status
 from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.domain.parts import Part, ReasoningPart, TextPart, ToolPart
@@ -25,7 +25,8 @@ from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.planner import Plan, Planner, blobs_of, request_of
 from bibgenie_desktop.services.results import LEAST_RESULT, fit_result, handle
 from bibgenie_desktop.services.tools.base import Tool, ToolResult
-from bibgenie_desktop.storage.store import Finished, Store
+from bibgenie_desktop.storage.store import Store
+from bibgenie_desktop.storage.values import Finished
 from bibgenie_desktop.storage.worker import StoreWorker
 
 MOST_STEPS: Final = 24
@@ -93,12 +94,18 @@ class TurnRunner:
         self._tools = tools
         self._clock = clock
         self._announce = announce
+        self._reply: _Reply | None = None
+
+    def parts_of(self, message_id: MessageId) -> tuple[Part, ...] | None:
+        """What has arrived of an answer that is under way; None for any other message."""
+        reply = self._reply
+        return tuple(reply.parts) if reply is not None and reply.pending.message_id == message_id else None
 
     async def run(
         self, pending: PendingReply, path: Path, profile: ModelProfile, token: CancelToken
     ) -> Finished:
         """Answers the question at the end of `path`; returns what was stored."""
-        reply = _Reply(pending, saved_at=self._clock())
+        reply = self._reply = _Reply(pending, saved_at=self._clock())
         status: Status = "complete"
         error = ""
         try:
@@ -159,7 +166,7 @@ class TurnRunner:
 
     async def _request(self, reply: _Reply, plan: Plan) -> list[int]:
         """One request; returns the indices of the parts that are calls to be run."""
-        images = {sha: await self._store.run(Store.blob, sha) for sha in blobs_of(plan.projection)}
+        images = {sha: (await self._store.run(Store.blob, sha)).data for sha in blobs_of(plan.projection)}
         request = request_of(plan, images)
         reported: Usage | None = None
         calls: list[int] = []

@@ -21,7 +21,8 @@ from bibgenie_desktop.services.planner import Planner, Prompts, request_of
 from bibgenie_desktop.services.tools.base import Tool
 from bibgenie_desktop.services.tools.read_result import ReadResult
 from bibgenie_desktop.services.tools.registry import library_tools
-from bibgenie_desktop.storage.store import OutlineNode, SessionRow, Store
+from bibgenie_desktop.storage.store import Store
+from bibgenie_desktop.storage.values import OutlineNode, SessionRow
 from bibgenie_desktop.storage.worker import StoreWorker
 from bibgenie_desktop.zotero.service import LibraryStatus, ZoteroLibrary
 
@@ -136,11 +137,11 @@ class Workspace:
 
     async def siblings(self, message: Message) -> Sequence[MessageId]:
         """The versions of a message, itself included, oldest first."""
-        return await self._store.run(Store.siblings, message.id)
+        return await self._store.run(Store.siblings, message)
 
     async def older(self, message: Message) -> Sequence[Message | Placeholder]:
         """The messages before one, oldest first; empty at the beginning."""
-        return await self._store.run(Store.older, message.id, PAGE)
+        return await self._store.run(Store.older, message.tree_id, message.id, PAGE)
 
     async def check_whole(self, chat: Chat) -> DamagedBranch | None:
         """Checks the part of the path behind the boundary, for the background."""
