@@ -99,6 +99,11 @@ class Attachment:
     status: AttachmentStatus = "unchecked"
     reason: str = ""
 
+    @property
+    def parent_id(self) -> str:
+        """The item it belongs to, empty for one that stands alone."""
+        return "" if self.item_id == self.id else self.item_id
+
 
 @dataclass(frozen=True, slots=True)
 class Item:
@@ -148,6 +153,13 @@ class Item:
     def authors(self) -> tuple[Creator, ...]:
         """The creators in the main role of the type; without any, all creators."""
         return tuple(c for c in self.creators if c.primary) or self.creators
+
+    @property
+    def byline(self) -> str:
+        """Creators, year and venue in one line."""
+        names = [c.name for c in self.authors]
+        who = ", ".join(names[:3]) + (" et al." if len(names) > 3 else "")
+        return " · ".join(part for part in (who, str(self.year or ""), self.venue) if part)
 
     @property
     def annotations(self) -> int:

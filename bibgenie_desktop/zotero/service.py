@@ -77,6 +77,7 @@ class ZoteroLibrary:
         self._clock = clock
         self._loaded: _Loaded | None = None
         self._empty = Contents((), {}, {}, ())
+        self._found: dict[str, Attachment] = {}
         self._labels: dict[str, tuple[str, ...]] = {}
         self._refreshing = asyncio.Lock()
         self._closing = threading.Event()
@@ -114,7 +115,20 @@ class ZoteroLibrary:
         return self.contents.items.get(_plain(full_id))
 
     def attachment(self, full_id: str) -> Attachment | None:
-        return self.contents.attachments.get(_plain(full_id))
+        """The attachment of an id, with the place of its file: one look at the disk, remembered if there."""
+        attachment = self.contents.attachments.get(_plain(full_id))
+        if attachment is None:
+            return None
+        found = self._found.get(attachment.id)
+        if found is None or found.stored != attachment.stored:
+            found = self._files.locate(attachment)
+            if found.status == "ok":
+                self._found[attachment.id] = found
+        return replace(attachment, path=found.path, status=found.status, reason=found.reason)
+
+    @property
+    def documents(self) -> Documents:
+        return self._documents
 
     # -- loading
 
@@ -236,7 +250,7 @@ class ZoteroLibrary:
 
     async def check_quote(self, locator: Locator) -> Verdict:
         """Look the quote of a page locator up in its page and, if it runs on, the next."""
-        attachment = self.attachment(locator.att_id)
+        attachment = self.contents.attachments.get(locator.att_id)
         if attachment is None or locator.page_index is None or not locator.quote:
             return "not found"
         try:
@@ -254,7 +268,7 @@ class ZoteroLibrary:
 
     def citation_label(self, locator: Locator) -> str:
         """`Hu et al. 2020, p. 218`; empty for a place the library does not show."""
-        attachment = self.attachment(locator.att_id) if locator.att else None
+        attachment = self.contents.attachments.get(locator.att_id) if locator.att else None
         item = self.item(attachment.item_id if attachment else locator.item_id)
         if item is None or (locator.att and attachment is None):
             return ""

@@ -1,0 +1,14 @@
+"""The tools over a Zotero library, in the order in which they are offered."""
+
+from __future__ import annotations
+
+from bibgenie_desktop.services.tools.base import Tool
+from bibgenie_desktop.services.tools.find_in_document import FindInDocument
+from bibgenie_desktop.services.tools.get_items import GetItems
+from bibgenie_desktop.services.tools.read_document import ReadDocument
+from bibgenie_desktop.services.tools.search_items import SearchItems
+from bibgenie_desktop.zotero.service import ZoteroLibrary
+
+
+def library_tools(library: ZoteroLibrary) -> tuple[Tool, ...]:
+    return SearchItems(library), ReadDocument(library), FindInDocument(library), GetItems(library)
