@@ -1,4 +1,4 @@
-"""Text that came from outside, made storable: half characters (lone surrogates) become U+FFFD.
+"""Content that came from outside, made storable: half characters (lone surrogates) become U+FFFD.
 
 An answer must always find its end in the tree, whatever a model or a clipboard sent; the codec itself stays
 strict.
@@ -6,6 +6,7 @@ strict.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,8 +16,8 @@ from bibgenie_desktop.domain.locators import Locator, Resource
 from bibgenie_desktop.domain.parts import ImagePart, Part, ReasoningPart, ResourcePart, TextPart, ToolPart
 
 
-def without_surrogates(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """The same parts with each half character replaced by U+FFFD."""
+def storable(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """The same parts as the codec takes them: whole characters, and nested values plain JSON."""
     return tuple(_mended(part) for part in parts)
 
 
@@ -64,9 +65,13 @@ def _mended_value(value: Any) -> Any:
     match value:
         case str():
             return mended_text(value)
-        case list():
+        case None | bool() | int():
+            return value
+        case float():
+            return value if math.isfinite(value) else None
+        case list() | tuple():
             return [_mended_value(each) for each in value]
         case Mapping():
             return {mended_text(str(key)): _mended_value(each) for key, each in value.items()}
         case _:
-            return value
+            return repr(value)

@@ -47,8 +47,8 @@ class Placeholder:
 class DamagedBranch:
     """A branch that must not be written to.
 
-    `readable` goes from older to newer; `bad_id` is the first bad node seen from the leaf, `reason` a sentence
-    for people.
+    `readable` goes from older to newer; `bad_id` is the first bad node seen from the leaf, `reason` a
+    sentence for people.
     """
 
     readable: tuple[Message | Placeholder, ...]
