@@ -47,7 +47,7 @@ def sections_of(summary: str) -> tuple[tuple[str, str], ...]:
     found: list[tuple[str, list[str]]] = []
     for line in summary.splitlines():
         match = _HEADING.match(line)
-        name = names.get(match[1].strip().lower()) if match else None
+        name = names.get(match[1].strip(" *:").lower()) if match else None
         if name is not None:
             found.append((name, []))
         elif found:

@@ -90,11 +90,12 @@ class Compactor:
         """The accepted summary; a span too large for one request is folded chunk by chunk."""
         budget = plan.limits.summary_budget
         previous = known.summary if known else EMPTY_RECORD
-        tail = serialise(decision.tail) if not decision.span and decision.tail else ""
+        refresh = not decision.span and not isinstance(plan.path[-1], Checkpoint)
+        tail = serialise(decision.tail) if refresh else ""
         blocks = [serialise_message(m) for m in decision.span]
         chunks = self._chunks(plan, blocks, previous, tail) or [""]
         replaced = None
-        if decision.span or not decision.tail:
+        if not refresh:
             estimator = Estimator(plan.profile)
             replaced = sum(estimator.message(m) for m in decision.span)
             replaced += estimate_text(known.summary) if known else 0
