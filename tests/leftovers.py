@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QThread, QTimer
 from PySide6.QtWidgets import QApplication
+from shiboken6 import getCppPointer
 
 
 def live_qt_objects(app: QApplication) -> set[tuple[int, str]]:
@@ -18,14 +19,19 @@ def live_qt_objects(app: QApplication) -> set[tuple[int, str]]:
     for root in roots:
         for timer in root.findChildren(QTimer):
             if timer.isActive():
-                found.add((id(timer), f"timer {path(timer)}"))
+                found.add((address(timer), f"timer {path(timer)}"))
         for thread in root.findChildren(QThread):
             if thread.isRunning():
-                found.add((id(thread), f"thread {path(thread)}"))
+                found.add((address(thread), f"thread {path(thread)}"))
     for window in app.topLevelWidgets():
         if window.isVisible() and window.windowType() != Qt.WindowType.ToolTip:
-            found.add((id(window), f"window {path(window)}"))
+            found.add((address(window), f"window {path(window)}"))
     return found
+
+
+def address(thing: QObject) -> int:
+    """Identity of the object in C++: its Python wrapper may be a new one each time one asks."""
+    return int(getCppPointer(thing)[0])
 
 
 def path(thing: QObject) -> str:

@@ -53,6 +53,7 @@ def test_leaving_threads_tasks_timers_and_the_network_fail_a_test(tmp_path: Path
         tmp_path,
         """
         import asyncio, socket, threading
+        import pytest
         from PySide6.QtCore import QTimer
         from PySide6.QtWidgets import QWidget
 
@@ -64,6 +65,10 @@ def test_leaving_threads_tasks_timers_and_the_network_fail_a_test(tmp_path: Path
         async def test_task():
             asyncio.get_running_loop().create_task(asyncio.sleep(30), name="forgotten task")
             await asyncio.sleep(0)
+
+        @pytest.mark.patience(0.2)
+        async def test_hangs():
+            await asyncio.Event().wait()
 
         def test_timer(qapp):
             timer = QTimer(qapp, objectName="forgotten timer")
@@ -91,6 +96,7 @@ def test_leaving_threads_tasks_timers_and_the_network_fail_a_test(tmp_path: Path
     )
     assert "threads left behind: forgotten thread" in printed
     assert "tasks left behind: forgotten task (sleep)" in printed
+    assert "the test did not end within 0.2 s" in printed
     assert "left behind: timer" in printed
     assert "forgotten timer" in printed
     assert "left behind: window forgotten window" in printed
