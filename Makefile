@@ -18,11 +18,7 @@ help:
 	@echo "ARGS='...' is handed on by run, test, soak and bench."
 
 run: run-env
-	@case "$$(uname -s)" in Darwin|MINGW*|MSYS*|CYGWIN*) display=yes ;; *) display="$$DISPLAY$$WAYLAND_DISPLAY" ;; esac; \
-	if [ -n "$$display" ]; then exec $(PYTHON) -m bibgenie_desktop $(ARGS); fi; \
-	echo "No display here: playing the guided tour on the sample library instead."; \
-	$(HEADLESS) $(PYTHON) -m bibgenie_desktop --demo --tour build/tour $(ARGS) || exit 1; \
-	echo "The pictures and the transcript of the tour are in $$PWD/build/tour"
+	@sh packaging/run.sh $(PYTHON) $(ARGS)
 
 test: test-env
 	$(HEADLESS) $(PYTHON) -m pytest $(ARGS)
