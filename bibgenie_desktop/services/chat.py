@@ -6,7 +6,6 @@ Checks, compacts, writes and answers; what happens is announced as events.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 
 from bibgenie_desktop.domain.boundary import Compaction, NothingToDo
 from bibgenie_desktop.domain.errors import NotAllowed
@@ -29,8 +28,8 @@ from bibgenie_desktop.services.compactor import Compactor
 from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.open_session import OpenSession
 from bibgenie_desktop.services.planner import Plan, Planner
-from bibgenie_desktop.services.tools.base import Tool
 from bibgenie_desktop.services.tools.read_result import ReadResult
+from bibgenie_desktop.services.tools.toolbox import Toolbox
 from bibgenie_desktop.services.turn import TurnRunner
 from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.storage.worker import StoreWorker
@@ -50,7 +49,7 @@ class Chat(OpenSession):
         planner: Planner,
         models: Models,
         compactor: Compactor,
-        tools: Mapping[str, Tool],
+        toolbox: Toolbox,
         ids: IdMaker,
         clock: Clock,
         automatic: bool,
@@ -62,8 +61,7 @@ class Chat(OpenSession):
         self._ids = ids
         self._flow = CompactionFlow(self, store, planner, compactor, automatic=automatic)
         reader = ReadResult(self.read_handle)
-        known = {**tools, reader.spec.name: reader}
-        self._runner = TurnRunner(store, planner, models, known, clock, self.announce)
+        self._runner = TurnRunner(store, planner, models, toolbox, reader, clock, self.announce)
 
     async def send(self, draft: Draft, *, without_compacting: bool = False) -> None:
         """Sends the draft after its preflight. Refused, failed or cancelled: nothing is sent, the draft

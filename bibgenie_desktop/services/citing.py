@@ -10,7 +10,7 @@ from typing import Literal
 from bibgenie_desktop.domain.citations import Citation, citations_in
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.locators import Locator, split_id
-from bibgenie_desktop.zotero.quotes import check_quote
+from bibgenie_desktop.zotero.library import Attachment
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 CitationState = Literal["verified", "paraphrase", "not found", "unchecked"]
@@ -53,47 +53,46 @@ class CitationChecker:
         return found
 
     async def _check(self, citation: Citation) -> CheckedCitation:
-        await self._library.ensure_loaded()
-        attachment = self._library.attachment(citation.id)
-        item = self._library.item(
-            attachment.parent_id if attachment and attachment.parent_id else citation.id
-        )
+        library = self._library
+        await library.ensure_loaded()
+        attachment = library.contents.attachments.get(citation.id)
+        item = library.item(attachment.item_id if attachment is not None else citation.id)
         split = split_id(citation.id)
-        if split is None or (attachment is None and item is None):
+        if split is None or item is None:
             reason = "This source is not in the library that is open."
             return CheckedCitation(
                 citation.raw, citation.id, "unchecked", "", "", citation.quote, citation.page, "", reason
             )
-        lib, _ = split
-        state: CitationState = "unchecked"
-        reason = "The statement carries no quoted words." if not citation.quote else ""
-        label = ""
-        if citation.quote and citation.page and attachment is not None and attachment.path is not None:
-            try:
-                page = citation.page - 1
-                pages = await self._library.documents.pages_text(attachment.path, page, page + 1)
-                label = pages[0].label if pages else ""
-                state = check_quote(citation.quote, "\n".join(p.text for p in pages))
-            except UserError as error:
-                reason = error.title
-        elif citation.quote:
-            reason = "The file or page of this source cannot be read here."
         locator = Locator(
-            lib=lib,
+            lib=split[0],
             kind="pdf" if attachment is not None else "item",
-            item=item.key if item is not None else "",
+            item=item.key,
             att=attachment.key if attachment is not None else "",
             page_index=citation.page - 1 if citation.page else None,
-            page_label=label,
+            quote=citation.quote,
         )
+        state, reason = await self._quote_state(locator, attachment)
         return CheckedCitation(
             raw=citation.raw,
-            label=self._library.citation_label(locator),
+            label=library.citation_label(locator),
             state=state,
-            title=item.title if item is not None else (attachment.title if attachment else ""),
-            source=item.byline if item is not None else "",
+            title=item.title,
+            source=item.byline,
             quote=citation.quote,
             page=citation.page,
-            link=self._library.zotero_link(locator),
+            link=library.zotero_link(locator),
             reason=reason,
         )
+
+    async def _quote_state(
+        self, locator: Locator, attachment: Attachment | None
+    ) -> tuple[CitationState, str]:
+        if not locator.quote:
+            return "unchecked", "The statement carries no quoted words."
+        if attachment is None or locator.page_index is None:
+            return "unchecked", "The citation names no page."
+        try:
+            await self._library.pages_text(attachment, locator.page_index, locator.page_index)
+        except UserError as error:
+            return "unchecked", error.title
+        return await self._library.check_quote(locator), ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.models import ModelProfile
@@ -10,34 +10,36 @@ from bibgenie_desktop.providers.base import Provider
 
 
 class Models:
-    """All configured models. Asking for one that is not configured raises a `UserError`."""
+    """All models that can be used: those listed, and whatever else `find` knows by its `provider/model`."""
 
     def __init__(
-        self, profiles: Sequence[ModelProfile], providers: Mapping[str, Provider], default: str
+        self,
+        profiles: Sequence[ModelProfile],
+        find: Callable[[str], ModelProfile | None],
+        providers: Mapping[str, Provider],
+        default: str,
     ) -> None:
-        self._profiles = {p.ref: p for p in profiles}
-        self._providers = dict(providers)
+        self.profiles = tuple(profiles)
         self.default = default
-
-    @property
-    def profiles(self) -> tuple[ModelProfile, ...]:
-        return tuple(self._profiles.values())
+        self._find = find
+        self._providers = dict(providers)
 
     def profile(self, ref: str) -> ModelProfile:
-        """The profile of `provider/model`; an empty name means the default."""
-        found = self._profiles.get(ref or self.default)
+        """The profile of `provider/model`, the default's for an empty name. Raises `UserError`."""
+        found = self._find(ref or self.default)
         if found is None:
             raise UserError(
                 f"The model {ref or self.default} is not set up.",
-                "Choose another model, or add it to the configuration file.",
+                "Choose another model, or add its provider to config.toml.",
             )
         return found
 
     def provider(self, profile: ModelProfile) -> Provider:
+        """Who answers for a model. Raises `UserError` for a kind of provider this version cannot use."""
         found = self._providers.get(profile.provider)
         if found is None:
             raise UserError(
-                f"The provider {profile.provider} is not set up.",
-                "Choose another model, or add the provider to the configuration file.",
+                f"The provider {profile.provider} cannot be used.",
+                "Choose another model, or mend the provider in config.toml.",
             )
         return found

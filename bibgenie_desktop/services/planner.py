@@ -5,7 +5,7 @@ One builder for everybody who asks: sending, the meter, the model list, and `ins
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -20,6 +20,7 @@ from bibgenie_desktop.domain.parts import Draft, ImagePart, Part
 from bibgenie_desktop.domain.projection import DRAFT_ID, Projection, project
 from bibgenie_desktop.domain.usage import Usage
 from bibgenie_desktop.providers.base import Request
+from bibgenie_desktop.services.tools.toolbox import Toolbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +75,13 @@ class Prompts:
 class Planner:
     """Pure sums over values; may take long for large paths, so callers on the event loop use a thread."""
 
-    def __init__(self, prompts: Prompts, tools: Sequence[ToolSpec], reader: ToolSpec | None) -> None:
+    def __init__(self, prompts: Prompts, toolbox: Toolbox, reader: ToolSpec) -> None:
         self._prompts = prompts
-        self._tools = tuple(tools)
+        self._toolbox = toolbox
         self._reader = reader
 
     def fixed(self, profile: ModelProfile) -> Fixed:
-        return fixed_for(profile, self._prompts.system, self._tools, self._reader)
+        return fixed_for(profile, self._prompts.system, self._toolbox.specs, self._reader)
 
     def plan(self, path: Path, draft: Draft, profile: ModelProfile) -> Plan:
         """The request that Send would make on a valid path with this draft."""

@@ -6,7 +6,7 @@ Every way out of `TurnRunner.run` ends the pending reply as an assistant message
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -25,6 +25,7 @@ from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.planner import Plan, Planner, blobs_of, request_of
 from bibgenie_desktop.services.results import LEAST_RESULT, fit_result, handle
 from bibgenie_desktop.services.tools.base import Tool, ToolResult
+from bibgenie_desktop.services.tools.toolbox import Toolbox
 from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.storage.values import Finished
 from bibgenie_desktop.storage.worker import StoreWorker
@@ -84,14 +85,16 @@ class TurnRunner:
         store: StoreWorker,
         planner: Planner,
         models: Models,
-        tools: Mapping[str, Tool],
+        toolbox: Toolbox,
+        reader: Tool,
         clock: Clock,
         announce: Announce,
     ) -> None:
         self._store = store
         self._planner = planner
         self._models = models
-        self._tools = tools
+        self._toolbox = toolbox
+        self._reader = reader
         self._clock = clock
         self._announce = announce
         self._reply: _Reply | None = None
@@ -234,11 +237,11 @@ class TurnRunner:
         if "malformed" in (call.opaque or {}):
             written = str((call.opaque or {})["malformed"])[:200]
             return ToolResult(f"The arguments are not a JSON object: {written}", error=True)
-        tool = self._tools.get(call.name)
+        reader = self._reader
+        tool = reader if call.name == reader.spec.name else self._toolbox.get(call.name)
         if tool is None:
-            return ToolResult(
-                f"There is no tool {call.name}. The tools are: {', '.join(self._tools)}.", error=True
-            )
+            names = ", ".join((*self._toolbox.names, reader.spec.name))
+            return ToolResult(f"There is no tool {call.name}. The tools are: {names}.", error=True)
         try:
             return await tool.run(call.input)
         except UserError as failure:

@@ -18,9 +18,9 @@ from bibgenie_desktop.services.citing import CheckedCitation, CitationChecker
 from bibgenie_desktop.services.compactor import Compactor
 from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.planner import Planner, Prompts, request_of
-from bibgenie_desktop.services.tools.base import Tool
 from bibgenie_desktop.services.tools.read_result import ReadResult
 from bibgenie_desktop.services.tools.registry import library_tools
+from bibgenie_desktop.services.tools.toolbox import Toolbox
 from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.storage.values import OutlineNode, SessionRow
 from bibgenie_desktop.storage.worker import StoreWorker
@@ -54,18 +54,17 @@ class Workspace:
         self._chats: dict[SessionId, Chat] = {}
         self._library: ZoteroLibrary | None = None
         self._citations: CitationChecker | None = None
-        self._tools: tuple[Tool, ...] = ()
-        self._planner = Planner(prompts, (), ReadResult.spec)
+        self._toolbox = Toolbox()
+        self.planner = Planner(prompts, self._toolbox, ReadResult.spec)
         self.use_library(library)
 
     # -- library --------------------------------------------------------------------------------------------
 
     def use_library(self, library: ZoteroLibrary | None) -> None:
-        """Takes another Zotero library; chats opened from now on use it."""
+        """Takes another Zotero library, for open conversations as well. The caller closes the old one."""
         self._library = library
         self._citations = CitationChecker(library) if library is not None else None
-        self._tools = library_tools(library) if library is not None else ()
-        self._planner = Planner(self._prompts, [t.spec for t in self._tools], ReadResult.spec)
+        self._toolbox.replace(library_tools(library) if library is not None else ())
 
     @property
     def library_status(self) -> LibraryStatus | None:
@@ -98,10 +97,10 @@ class Workspace:
         chat = Chat(
             session_id,
             store=self._store,
-            planner=self._planner,
+            planner=self.planner,
             models=self.models,
             compactor=Compactor(self._prompts, self.models, self._ids, self.clock),
-            tools={t.spec.name: t for t in self._tools},
+            toolbox=self._toolbox,
             ids=self._ids,
             clock=self.clock,
             automatic=self._automatic,
