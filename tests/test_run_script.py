@@ -1,4 +1,4 @@
-"""`make run` opens the window where it can and plays the tour elsewhere. The application is a stand-in that prints."""
+"""`make run` opens the window where it can and plays the tour elsewhere; the application is a stand-in."""
 
 from __future__ import annotations
 

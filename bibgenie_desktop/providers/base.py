@@ -1,7 +1,7 @@
 """The contract between the services and every provider: one request in, neutral events out.
 
-A codec is a pure pair of functions without I/O: `encode(request)` gives the exact body, a decoder turns bytes into
-events. Failures are raised as `ProviderError`s, also from within the stream.
+A codec is a pure pair of functions without I/O: `encode(request)` gives the exact body, a decoder turns bytes
+into events. Failures are raised as `ProviderError`s, also from within the stream.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "refusa
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request. `max_output_tokens` None leaves it to the provider; `images` holds bytes by content hash."""
+    """One request. `max_output_tokens` None leaves it to the provider; `images`: bytes by content hash."""
 
     profile: ModelProfile
     system: str
@@ -55,7 +55,10 @@ class ToolCallStarted:
 
 @dataclass(frozen=True, slots=True)
 class ToolCalled:
-    """A whole call. `arguments` is what the model wrote when it could not be read as an object; `input` is then empty."""
+    """A whole call.
+
+    `arguments` is what the model wrote when it could not be read as an object; `input` is then empty.
+    """
 
     index: int
     name: str
@@ -80,7 +83,7 @@ Event: TypeAlias = (
 
 
 class Provider(Protocol):
-    """Where a model is asked. The last event of a stream that ends well is `Finished`; usage comes before it."""
+    """Where a model is asked. A stream that ends well ends with `Finished`; usage comes before it."""
 
     @property
     def id(self) -> str: ...
