@@ -26,6 +26,8 @@ from bibgenie_desktop.storage.values import OutlineNode, SessionRow
 from bibgenie_desktop.storage.worker import StoreWorker
 from bibgenie_desktop.zotero.service import LibraryStatus, ZoteroLibrary
 
+__all__ = ["LibraryStatus", "OutlineNode", "SessionRow", "Workspace"]
+
 PAGE = 100
 """Messages fetched at a time while scrolling back."""
 
