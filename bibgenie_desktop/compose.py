@@ -1,0 +1,242 @@
+"""Composition root without Qt: builds everything from settings, for the window and for the command line."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import sys
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from bibgenie_desktop.domain.errors import LibraryUnavailable, UserError
+from bibgenie_desktop.domain.ids import IdMaker, uuid7
+from bibgenie_desktop.net import Http
+from bibgenie_desktop.providers.base import Provider
+from bibgenie_desktop.providers.builtin import BUILTIN_PROFILES, BuiltinAssistant
+from bibgenie_desktop.providers.factory import http_provider
+from bibgenie_desktop.services.models import Models
+from bibgenie_desktop.services.planner import Planner, Prompts
+from bibgenie_desktop.services.tools.read_result import ReadResult
+from bibgenie_desktop.services.tools.registry import library_tools
+from bibgenie_desktop.services.tools.toolbox import Toolbox
+from bibgenie_desktop.services.workspace import Workspace
+from bibgenie_desktop.settings.config_file import ConfigFile
+from bibgenie_desktop.settings.models import ConfiguredModels
+from bibgenie_desktop.settings.paths import DataDir
+from bibgenie_desktop.settings.preferences import Preferences
+from bibgenie_desktop.settings.resources import PROMPT_SIZES, prompt, sample_library
+from bibgenie_desktop.settings.secrets import SecretStore
+from bibgenie_desktop.storage.store import Store
+from bibgenie_desktop.storage.values import Recovered
+from bibgenie_desktop.storage.worker import StoreWorker
+from bibgenie_desktop.zotero.discovery import Candidate, check_directory, find_libraries
+from bibgenie_desktop.zotero.documents import Documents
+from bibgenie_desktop.zotero.service import ZoteroLibrary
+
+log = logging.getLogger(__name__)
+
+SAMPLE: Final = "sample"
+"""The preference that stands for the bundled sample library, wherever the application is installed."""
+
+
+def now_ms() -> int:
+    """UTC milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+def id_maker(clock: Callable[[], int] = now_ms) -> IdMaker:
+    """UUIDv7s whose time never goes back, so that later ids sort after earlier ones."""
+    last = 0
+
+    def make() -> str:
+        nonlocal last
+        last = max(last + 1, clock())
+        return uuid7(last, os.urandom(10))
+
+    return make
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line said. `zotero_dir` beats what the preferences say."""
+
+    data_dir: Path | None = None
+    zotero_dir: Path | None = None
+    home: Path = field(default_factory=Path.home)
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    platform: str = sys.platform
+
+    @property
+    def data(self) -> DataDir:
+        return DataDir(self.data_dir) if self.data_dir is not None else DataDir.default()
+
+
+def prompts() -> Prompts:
+    return Prompts(
+        system=tuple(prompt(f"system-{size}") for size in PROMPT_SIZES),
+        summary_system=prompt("summary-system"),
+        summary_request=prompt("summary-request"),
+        summary_repair=prompt("summary-repair"),
+    )
+
+
+def models_of(preferences: Preferences, secrets: SecretStore, http: Http) -> tuple[Models, tuple[str, ...]]:
+    """All usable models, and a sentence for each provider that cannot be used."""
+    configured = ConfiguredModels(preferences, BUILTIN_PROFILES)
+    providers: dict[str, Provider] = {}
+    notices: list[str] = []
+    builtin = BuiltinAssistant()
+    providers[builtin.id] = builtin
+    for entry in preferences.providers:
+        try:
+            providers[entry.id] = http_provider(
+                entry.kind,
+                entry.id,
+                entry.base_url,
+                _key_of(secrets, entry.id),
+                http,
+                allow_plain_http=entry.allow_plain_http,
+            )
+        except UserError as error:
+            notices.append(f"{error.title} {error.advice}")
+    usable = tuple(p for p in configured.all() if p.provider in providers)
+    return Models(usable, configured.find, providers, configured.default), tuple(notices)
+
+
+def _key_of(secrets: SecretStore, provider: str) -> Callable[[], Awaitable[str | None]]:
+    async def key() -> str | None:
+        return await secrets.get(provider, required=False)
+
+    return key
+
+
+def planner_for(library: ZoteroLibrary | None) -> Planner:
+    """The builder of requests, for those who only want to look at one."""
+    return Planner(prompts(), Toolbox(library_tools(library) if library else ()), ReadResult.spec)
+
+
+def candidates(options: Options) -> tuple[Candidate, ...]:
+    """The Zotero libraries of this person, the most likely one first."""
+    return find_libraries(options.home, options.platform, options.environment)
+
+
+def chosen_library(options: Options, preferences: Preferences) -> Candidate | None:
+    """The library that the command line or the preferences name; None while nothing was chosen.
+
+    Raises `LibraryUnavailable` where what they name is no library.
+    """
+    if options.zotero_dir is not None:
+        return check_directory(options.zotero_dir, candidates(options))
+    if preferences.zotero_dir == SAMPLE:
+        return check_directory(sample_library())
+    if preferences.zotero_dir:
+        return check_directory(Path(preferences.zotero_dir), candidates(options))
+    return None
+
+
+def open_library(candidate: Candidate, private_dir: Path) -> ZoteroLibrary:
+    """A library that has not read anything yet."""
+    return ZoteroLibrary(candidate, private_dir, Documents(), now_ms)
+
+
+def snapshot_name(candidate: Candidate) -> str:
+    """The folder of a library's private copy: each library has its own."""
+    digest = hashlib.sha256(str(candidate.data_dir.absolute()).encode()).hexdigest()
+    return f"zotero-{digest[:12]}"
+
+
+class Application:
+    """The running application behind its window. One process owns a data directory."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.data = options.data
+        self.config = ConfigFile(self.data.config)
+        self.preferences = Preferences()
+        self.secrets = SecretStore(options.environment)
+        self.workspace: Workspace
+        self.recovered: tuple[Recovered, ...] = ()
+        self.notices: tuple[str, ...] = ()
+        """Sentences about what could not be set up; the application runs without it."""
+        self._http = Http()
+        self._store: StoreWorker
+        self._library: ZoteroLibrary | None = None
+
+    async def open(self) -> None:
+        """Raises `UserError`: config.toml is wrong, the data directory is in use or cannot be written."""
+        self.data.create()
+        self.preferences = self.config.load()
+        self._store = StoreWorker(self.data.database, now_ms, id_maker())
+        try:
+            await self._store.open()
+        except BaseException:
+            await self._store.close()
+            raise
+        self.recovered = await self._store.run(Store.recover)
+        models, notices = models_of(self.preferences, self.secrets, self._http)
+        self.workspace = Workspace(
+            store=self._store,
+            models=models,
+            prompts=prompts(),
+            library=None,
+            ids=id_maker(),
+            clock=now_ms,
+            automatic=self.preferences.automatic_compaction,
+        )
+        self.notices = notices
+        try:
+            candidate = chosen_library(self.options, self.preferences)
+        except LibraryUnavailable as error:
+            self.notices = (*self.notices, f"{error.title} {error.advice}")
+            candidate = None
+        if candidate is not None:
+            await self._use(candidate)
+
+    async def load_library(self) -> None:
+        """Reads the chosen library; meant to run beside the window. Raises `LibraryUnavailable`."""
+        if self._library is not None:
+            await self._library.ensure_loaded()
+
+    @property
+    def library(self) -> ZoteroLibrary | None:
+        return self._library
+
+    def candidates(self) -> tuple[Candidate, ...]:
+        """The libraries that a first page can offer. Looks at a few files."""
+        return candidates(self.options)
+
+    async def choose_library(self, path: Path | None) -> None:
+        """Makes a Zotero directory (None: the sample library) the one in use, now and at the next start.
+
+        Raises `LibraryUnavailable`; the library in use then stays.
+        """
+        candidate = check_directory(path if path is not None else sample_library(), candidates(self.options))
+        before = self._library
+        library = await self._use(candidate, load=True)
+        self.preferences = self.config.set_zotero_dir(str(path) if path is not None else SAMPLE)
+        log.info("library chosen: %s items", library.status.items)
+        if before is not None:
+            await before.close()
+
+    async def _use(self, candidate: Candidate, *, load: bool = False) -> ZoteroLibrary:
+        library = open_library(candidate, self.data.index / snapshot_name(candidate))
+        if load:
+            try:
+                await library.ensure_loaded()
+            except BaseException:
+                await library.close()
+                raise
+        self._library = library
+        self.workspace.use_library(library)
+        return library
+
+    async def close(self) -> None:
+        """Waits for every write that was started."""
+        if self._library is not None:
+            await self._library.close()
+        await self._http.aclose()
+        await self._store.close()
