@@ -1,0 +1,1 @@
+"""The panels at the right: branches, context, library."""

@@ -1,0 +1,1 @@
+"""Sheets that open from a button: models, appearance."""

@@ -1,0 +1,1 @@
+"""Between views and services: wishes become coroutines, events become rows and signals."""
