@@ -1,7 +1,7 @@
 """What the conversation shows: frozen values that presenters make of messages and hand to the view.
 
-Nothing here knows Qt. A row's `id` is its message's id; giving a row with a known id to the view again changes
-what is shown of it.
+Nothing here knows Qt. A row's `id` is its message's id; giving a row with a known id to the view again
+changes what is shown of it.
 """
 
 from collections.abc import Callable, Mapping
@@ -74,8 +74,8 @@ class UserRow:
 class AnswerRow:
     """An answer, finished or being written (`streaming`).
 
-    `text` holds citation markers as the model wrote them; `citations` maps each whole marker to what is known of
-    it. `error_title` and `error_advice` are shown in a banner below the text.
+    `text` holds citation markers as the model wrote them; `citations` maps each whole marker to what is
+    known of it. `error_title` and `error_advice` are shown in a banner below the text.
     """
 
     id: str
