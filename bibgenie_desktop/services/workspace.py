@@ -18,6 +18,7 @@ from bibgenie_desktop.services.citing import CheckedCitation, CitationChecker
 from bibgenie_desktop.services.compactor import Compactor
 from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.planner import Planner, Prompts, request_of
+from bibgenie_desktop.services.tools.base import Tool
 from bibgenie_desktop.services.tools.read_result import ReadResult
 from bibgenie_desktop.services.tools.registry import library_tools
 from bibgenie_desktop.services.tools.toolbox import Toolbox
@@ -66,7 +67,11 @@ class Workspace:
         """Takes another Zotero library, for open conversations as well. The caller closes the old one."""
         self._library = library
         self._citations = CitationChecker(library) if library is not None else None
-        self._toolbox.replace(library_tools(library) if library is not None else ())
+        self.use_tools(library_tools(library) if library is not None else ())
+
+    def use_tools(self, tools: Sequence[Tool]) -> None:
+        """Offers these tools to the model, from the last to go to the first to go."""
+        self._toolbox.replace(tools)
 
     @property
     def library_status(self) -> LibraryStatus | None:
