@@ -143,20 +143,34 @@ def _check_links(chain: list[Node], faults: dict[MessageId, str], tree_id: TreeI
     if not messages:
         return
     tree = tree_id or messages[-1][1].tree_id
-    whole = chain[0].parent_id is None and chain[0].id not in faults
-    # One wrong depth must not condemn its neighbours: most nodes agree on where the chain stands in its tree.
-    offset = 0 if whole else Counter(node.depth - index for index, node in messages).most_common(1)[0][0]
+    out_of_place = _wrong_depths(chain, messages)
     for index, node in messages:
         parent = chain[index - 1] if index else None
         if node.tree_id != tree:
             faults.setdefault(node.id, FOREIGN_TREE)
-        elif node.depth != index + offset or node.depth < 0:
+        elif node.id in out_of_place:
             faults.setdefault(node.id, WRONG_DEPTH)
-        elif parent is not None and not isinstance(parent, BrokenNode):
-            if reason := wrong_parent(node, parent):
-                faults.setdefault(node.id, reason)
-        elif node.parent_id is None and (reason := wrong_parent(node, None)):
+        elif isinstance(parent, BrokenNode) or (parent is None and node.parent_id is not None):
+            continue
+        elif reason := wrong_parent(node, parent):
             faults.setdefault(node.id, reason)
+
+
+def _wrong_depths(chain: list[Node], messages: list[tuple[int, Message]]) -> set[MessageId]:
+    """One wrong number condemns one node: its neighbours tell whether it or the chain is out of step."""
+    wrong: set[MessageId] = set()
+    depths = {index: node.depth for index, node in messages}
+    first = chain[0]
+    # Where the chain's beginning is unknown, most of its nodes agree on where it stands.
+    offset = Counter(depth - index for index, depth in depths.items()).most_common(1)[0][0]
+    expected = 0 if not isinstance(first, BrokenNode) and first.parent_id is None else offset
+    for index, node in enumerate(chain):
+        depth = depths.get(index, expected)
+        if depth != expected:
+            wrong.add(node.id)
+            expected = expected if depths.get(index + 1, expected + 1) == expected + 1 else depth
+        expected += 1
+    return wrong
 
 
 def wrong_parent(node: Message, parent: Message | None) -> str:
