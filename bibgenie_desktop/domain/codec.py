@@ -169,6 +169,7 @@ def usage_to_json(usage: tuple[Usage, ...]) -> list[dict[str, Any]]:
             "reasoning": one.reasoning,
             "source": one.source,
             "complete": one.complete,
+            "step": one.step,
         }
         for one in usage
     ]
@@ -177,7 +178,7 @@ def usage_to_json(usage: tuple[Usage, ...]) -> list[dict[str, Any]]:
 def ledger_to_json(ledger: tuple[LedgerEntry, ...]) -> list[dict[str, Any]]:
     return [
         {
-            "locator": locator_to_json(entry.locator),
+            "locator": None if entry.locator is None else locator_to_json(entry.locator),
             "title": _clean(entry.title, "A title"),
             "count": entry.count,
             "last_used": entry.last_used,
@@ -272,13 +273,14 @@ def _usage(value: Mapping[str, Any]) -> Usage:
         reasoning=_integer(value, "reasoning", 0),
         source="estimate" if source == "estimate" else "provider",
         complete=_boolean(value, "complete", True),
+        step=_integer(value, "step", 0),
     )
 
 
 def ledger_from_json(value: object) -> tuple[LedgerEntry, ...]:
     return tuple(
         LedgerEntry(
-            locator=locator_from_json(entry.get("locator")),
+            locator=None if entry.get("locator") is None else locator_from_json(entry["locator"]),
             title=_text(entry, "title"),
             count=_integer(entry, "count"),
             last_used=_integer(entry, "last_used"),

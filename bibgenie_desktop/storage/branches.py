@@ -17,7 +17,7 @@ from bibgenie_desktop.domain.topology import (
     back_to_boundary,
 )
 from bibgenie_desktop.storage.records import CHUNK, Records
-from bibgenie_desktop.storage.rows import WORDS
+from bibgenie_desktop.storage.rows import NODE_COLUMNS, NODE_TABLES, WORDS, node_from_row
 from bibgenie_desktop.storage.values import NotFound, Opened, OutlineNode
 
 DEEPEST = 1_000_000
@@ -139,6 +139,16 @@ class Branches(Records):
                 case _:
                     return (message.id,)
         return tuple(MessageId(node_id) for (node_id,) in rows)
+
+    def nodes(self, tree_id: TreeId) -> tuple[Message | BrokenNode, ...]:
+        """Every node of a tree with its content, parents before children; for an export of the whole."""
+        with self._db.reading():
+            rows = self._db.rows(
+                f"SELECT {NODE_COLUMNS} FROM {NODE_TABLES} WHERE m.tree_id = ? "
+                "ORDER BY m.depth, m.created_at, m.id",
+                tree_id,
+            )
+        return tuple(node_from_row(row) for row in rows)
 
     def outline(self, tree_id: TreeId) -> tuple[OutlineNode, ...]:
         """Every node of a tree without its content, parents before children."""

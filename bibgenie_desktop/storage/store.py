@@ -51,6 +51,12 @@ class Store(Repair, Turns, Trash):
             if self._lock is not None:
                 self._lock.release()
 
+    def integrity(self) -> str:
+        """What SQLite finds wrong with the file as a whole; empty where it finds nothing."""
+        with self._db.reading():
+            found = [str(line) for (line,) in self._db.rows("PRAGMA integrity_check(1)")]
+        return "" if found == ["ok"] else "; ".join(found)
+
     @property
     def rows_read(self) -> int:
         """How many rows were read so far: what opening and paging cost."""
