@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """One used place.
+    """One used place, or (without a locator) a pinned sentence, which is then the title.
 
     `last_used` is the depth of the newest message that used it; `pinned` ones are never dropped.
     """
 
-    locator: Locator
+    locator: Locator | None
     title: str
     count: int
     last_used: int
@@ -38,23 +38,41 @@ def used_in(message: UserMessage | AssistantMessage) -> Iterator[Resource]:
 
 
 def extend_ledger(
-    previous: Iterable[LedgerEntry], span: Iterable[UserMessage | AssistantMessage]
+    previous: Iterable[LedgerEntry],
+    span: Iterable[UserMessage | AssistantMessage],
+    pins: Iterable[LedgerEntry] = (),
 ) -> tuple[LedgerEntry, ...]:
-    """The whole ledger after a span: every place once, in the order of first use."""
-    entries = {_place(e.locator): e for e in previous}
+    """The whole ledger after a span: every place once, in the order of first use, pinned as `pins` say now.
+
+    A sentence that is no longer pinned leaves the ledger; a place only loses its mark.
+    """
+    entries = {key_of(e): replace(e, pinned=False) for e in previous if e.locator is not None}
     for message in span:
         for resource in used_in(message):
-            place = _place(resource.locator)
-            known = entries.get(place)
-            if known is None:
-                entries[place] = LedgerEntry(place, resource.title, 1, message.depth)
-            else:
-                entries[place] = replace(known, count=known.count + 1, last_used=message.depth)
+            used = LedgerEntry(_place(resource.locator), resource.title, 1, message.depth)
+            known = entries.get(key_of(used))
+            if known is not None:
+                used = replace(known, count=known.count + 1, last_used=message.depth)
+            entries[key_of(used)] = used
+    for pin in pins:
+        known = entries.get(key_of(pin), pin)
+        entries[key_of(pin)] = replace(known, pinned=True)
     return tuple(entries.values())
+
+
+def key_of(entry: LedgerEntry) -> Locator | str:
+    """What makes two entries the same: the place, or the words of a pinned sentence."""
+    return entry.title if entry.locator is None else _place(entry.locator)
 
 
 def _place(locator: Locator) -> Locator:
     return replace(locator, quote="")  # two quotes from one page are one place
+
+
+def keys_of(ledger: Iterable[LedgerEntry]) -> frozenset[str]:
+    """The full keys of all places of a ledger, those of their items and attachments included."""
+    places = (e.locator for e in ledger if e.locator is not None)
+    return frozenset(key for at in places for key in (at.id, at.item_id, at.att_id) if key)
 
 
 def project_ledger(ledger: Iterable[LedgerEntry], budget: int) -> str:
@@ -72,7 +90,14 @@ def project_ledger(ledger: Iterable[LedgerEntry], budget: int) -> str:
     return "\n".join(lines)
 
 
+def pins_cost(pins: Iterable[LedgerEntry]) -> int:
+    """Tokens that pins take in every projected ledger."""
+    return sum(estimate_text(_line(replace(p, pinned=True)) + "\n") for p in pins)
+
+
 def _line(entry: LedgerEntry) -> str:
     at = entry.locator
+    if at is None:
+        return f"Never drop: {entry.title}"
     page = "" if at.page_index is None else f" p.{at.page_index + 1}"
     return f"{at.id}{page} {entry.title} ×{entry.count}{' (pinned)' if entry.pinned else ''}"

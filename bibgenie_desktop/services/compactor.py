@@ -12,7 +12,7 @@ from bibgenie_desktop.domain.checkpoint import SECTIONS, judge, keys_in, strike_
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.estimate import Estimator
 from bibgenie_desktop.domain.ids import Clock, IdMaker, MessageId
-from bibgenie_desktop.domain.ledger import extend_ledger, project_ledger
+from bibgenie_desktop.domain.ledger import extend_ledger, keys_of, project_ledger
 from bibgenie_desktop.domain.messages import Checkpoint, Head, Trigger
 from bibgenie_desktop.domain.parts import TextPart
 from bibgenie_desktop.domain.projection import ProjectedMessage, Projection, newest_checkpoint
@@ -62,7 +62,7 @@ class Compactor:
         ledger = extend_ledger(known.ledger if known else (), decision.span)
         summary = await token.guard(self._summary(plan, decision, known, progress))
         shown = keys_in(serialise((*decision.span, *decision.tail)) + (known.summary if known else ""))
-        summary, _ = strike_unknown_keys(summary, shown | {e.locator.id for e in ledger})
+        summary, _ = strike_unknown_keys(summary, shown | keys_of(ledger))
         estimator = Estimator(plan.profile)
         checkpoint = Checkpoint(
             id=MessageId(self._ids()),

@@ -29,9 +29,18 @@ def test_each_place_is_listed_once_with_count_and_last_use() -> None:
 
 
 def test_a_previous_ledger_is_carried_on_and_nothing_of_it_is_lost() -> None:
-    previous = (LedgerEntry(place(5), "Old", 3, 0, pinned=True),)
-    ledger = extend_ledger(previous, ())
-    assert ledger == previous
+    previous = (LedgerEntry(place(5), "Old", 3, 0), LedgerEntry(place(6), "Older", 1, 0))
+    assert extend_ledger(previous, ()) == previous
+
+
+def test_pins_are_those_of_now_and_a_sentence_no_longer_pinned_goes() -> None:
+    sentence = LedgerEntry(None, "Humans only.", 0, 0)
+    pinned = extend_ledger(
+        (LedgerEntry(place(5), "Old", 3, 0),), (), (sentence, LedgerEntry(place(5), "Old", 0, 0))
+    )
+    assert [(e.title, e.pinned, e.count) for e in pinned] == [("Old", True, 3), ("Humans only.", True, 0)]
+    assert "Never drop: Humans only." in project_ledger(pinned, 500)
+    assert [(e.title, e.pinned) for e in extend_ledger(pinned, ())] == [("Old", False)]
 
 
 @given(st.integers(0, 60), st.integers(40, 2_000))
