@@ -73,7 +73,7 @@ class _Compact:
             if not inside or is_cjk(char):
                 self._starts.add(len(kept))
                 self._ends.add(len(kept))
-            kept.append(char)
+            kept.append("-" if char in _HYPHENS else char)
             inside = True
             if is_cjk(char):
                 self._ends.add(len(kept))
