@@ -1,0 +1,253 @@
+"""The Context dock: how full the next request is, by kind; what the model sees; the checkpoints so far.
+
+The dry run of a compaction and the comparison of two checkpoints find their places below the list of
+checkpoints.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QDialog, QFrame, QPlainTextEdit, QWidget
+
+from bibgenie_desktop.gui.components import (
+    Elided,
+    Glyph,
+    StackMeter,
+    box,
+    column,
+    fixed,
+    label,
+    push,
+    repolish,
+    row,
+    rule,
+)
+from bibgenie_desktop.gui.docks.panel import Panel, scrolling
+from bibgenie_desktop.gui.theme import current
+from bibgenie_desktop.gui.tr import number, percent, thousands, tr
+
+
+@dataclass(frozen=True, slots=True)
+class SeenLine:
+    """One message of the next request. `id` is empty for what is no message."""
+
+    glyph: str
+    text: str
+    tokens: int
+    id: str = ""
+    role: str = "text3"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointLine:
+    """A checkpoint of the path, the newest first. `in_use`: the model reads it."""
+
+    id: str
+    title: str
+    when: str
+    sections: tuple[tuple[str, str], ...]
+    in_use: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ContextView:
+    """The next request, measured. All figures are tokens; `parts` in the order of the meter's kinds."""
+
+    used: int
+    safe_limit: int
+    trigger: int
+    window: int
+    reserve: int
+    parts: tuple[int, int, int, int, int]
+    source: str
+    assumed: bool
+    seen: tuple[SeenLine, ...]
+    checkpoints: tuple[CheckpointLine, ...]
+
+    @property
+    def share(self) -> float:
+        return self.used / self.safe_limit if self.safe_limit else 0.0
+
+
+class Swatch(QWidget):
+    """The colour of a kind, in the legend."""
+
+    def __init__(self, role: str) -> None:
+        super().__init__()
+        self._role = role
+        fixed(self, 10, 10)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        area = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        if self._role == "free":
+            painter.setPen(QPen(current().color("outline"), 1))
+        else:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(current().color(self._role))
+        painter.drawRoundedRect(area, 3, 3)
+
+
+KINDS = (
+    ("kind_system", "System prompt"),
+    ("kind_tools", "Tools"),
+    ("kind_checkpoint", "Checkpoint"),
+    ("kind_tail", "Recent messages"),
+    ("kind_draft", "Draft"),
+    ("free", "Free"),
+    ("kind_reserve", "Reserve for the answer"),
+)
+
+
+class ContextPanel(Panel):
+    request_requested = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(tr("Context"), "contextPanel")
+        self._used = label("", "title")
+        self._of = label("", tone="2")
+        self._share = label("", badge="accent")
+        self._meter = StackMeter()
+        self._starts = label("", "fine", "3", wrap=True)
+        self._sizes = [label("", "small", "2") for _ in KINDS]
+        legend = [
+            row(Swatch(role), label(tr(name), "small"), None, size, spacing=8)
+            for (role, name), size in zip(KINDS, self._sizes, strict=True)
+        ]
+        meter = column(
+            row(self._used, self._of, None, self._share, spacing=6),
+            self._meter,
+            self._starts,
+            *legend,
+            spacing=5,
+            margins=(16, 0, 16, 12),
+        )
+        self._full = push(tr("Full request"), "link", object_name="fullRequest")
+        self._full.clicked.connect(self.request_requested)
+        self._seen = column(spacing=1)
+        seen = column(
+            row(label(tr("What the model sees"), "strong"), None, self._full),
+            self._seen,
+            spacing=4,
+            margins=(16, 12, 16, 12),
+        )
+        self._points = column(spacing=8)
+        self._points_box = box(
+            column(label(tr("Checkpoints"), "strong"), self._points, spacing=6, margins=(16, 12, 16, 12))
+        )
+        self._edge = rule()
+        body = box(column(meter, rule(), seen, self._edge, self._points_box, None, spacing=0))
+        self.add(scrolling(body), 1)
+        self._view: ContextView | None = None
+
+    def focus_first(self) -> None:
+        self._full.setFocus()
+
+    def show_context(self, view: ContextView) -> None:
+        before, self._view = self._view, view
+        self._used.setText(thousands(view.used, 1))
+        self._of.setText(tr("of {0} tokens").format(thousands(view.safe_limit)))
+        self._share.setText(percent(view.share))
+        tone = "bad" if view.share > 1 else "warn" if view.used >= view.trigger else "accent"
+        repolish(self._share, badge=tone)
+        self._meter.set_values(view.parts, reserve=view.reserve, trigger=view.trigger, window=view.window)
+        said = tr("Compaction starts at {0}").format(thousands(view.trigger))
+        if view.assumed:
+            said = tr("The window of this model is assumed: nothing is refused or compacted by itself.")
+        self._starts.setText(f"{said}\n{view.source}")
+        free = max(0, view.safe_limit - view.used)
+        for shown, size in zip(self._sizes, (*view.parts, free, view.reserve), strict=True):
+            shown.setText(thousands(size, 1))
+        if before is None or before.seen != view.seen:
+            _replace(self._seen, [_seen_line(line) for line in view.seen])
+        if before is None or before.checkpoints != view.checkpoints:
+            _replace(self._points, [_Point(line) for line in view.checkpoints])
+        self._edge.setVisible(bool(view.checkpoints))
+        self._points_box.setVisible(bool(view.checkpoints))
+
+
+def _replace(layout: Any, widgets: Sequence[QWidget]) -> None:
+    while layout.count():
+        old = layout.takeAt(0).widget()
+        if old is not None:
+            old.hide()
+            old.deleteLater()
+    for widget in widgets:
+        layout.addWidget(widget)
+
+
+def _seen_line(line: SeenLine) -> QFrame:
+    parts = row(
+        Glyph(line.glyph, line.role, 15),
+        Elided(line.text, "small"),
+        label(thousands(line.tokens, 1), "small", "3"),
+        spacing=8,
+        margins=(0, 3, 0, 3),
+        grow=1,
+    )
+    frame = box(parts)
+    frame.setAccessibleName(tr("{0}, {1} tokens").format(line.text, number(line.tokens)))
+    return frame
+
+
+class _Point(QFrame):
+    """A checkpoint with its sections, folded."""
+
+    def __init__(self, line: CheckpointLine) -> None:
+        super().__init__()
+        self._head = push(line.title, "fold", icon="chevron-right", role="text3")
+        self._head.setCheckable(True)
+        self._head.setAccessibleName(tr("{0}, {1} sections").format(line.title, len(line.sections)))
+        state = label(tr("in use"), badge="accent") if line.in_use else label(line.when, "small", "3")
+        self._body = box(
+            column(
+                *(
+                    column(label(name, "caption", "2"), label(text, "small", wrap=True), spacing=1)
+                    for name, text in line.sections
+                ),
+                spacing=8,
+                margins=(12, 10, 12, 10),
+            ),
+            card="sunken",
+        )
+        self._body.hide()
+        self.setLayout(column(row(self._head, None, state), self._body, spacing=4))
+        self._head.toggled.connect(self._body.setVisible)
+
+
+class RequestDialog(QDialog):
+    """The exact next request as JSON, to read and copy."""
+
+    def __init__(self, body: Mapping[str, Any], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("requestDialog")
+        self.setWindowTitle(tr("The next request"))
+        text = QPlainTextEdit(json.dumps(body, ensure_ascii=False, indent=2))
+        text.setReadOnly(True)
+        text.setFont(current().font("small", mono=True))
+        text.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+        close = push(tr("Close"), "primary")
+        close.clicked.connect(self.accept)
+        said = tr("This is sent, byte for byte, when you press Send now. Nothing has been sent.")
+        self.setLayout(
+            column(
+                label(tr("The next request"), "title"),
+                label(said, "small", "2", wrap=True),
+                box(column(text, margins=(12, 10, 6, 10)), card="sunken"),
+                row(None, close),
+                margins=(20, 16, 20, 16),
+                spacing=10,
+                grow=2,
+            )
+        )
+        self.text = text
+        room = parent.window().size()
+        self.resize(min(current().px(760), room.width() - 64), min(current().px(640), room.height() - 64))

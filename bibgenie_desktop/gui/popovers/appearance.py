@@ -1,0 +1,78 @@
+"""Theme, text size and reading font, applied at once and kept."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QSlider, QWidget
+
+from bibgenie_desktop.gui.components import Popover, Tabs, column, label, row
+from bibgenie_desktop.gui.theme import Appearance, Mode
+from bibgenie_desktop.gui.tr import percent, tr
+
+MODES: Final[tuple[Mode, ...]] = ("system", "light", "dark")
+STEP: Final = 10
+
+
+class AppearanceSheet(Popover):
+    """`appearance_chosen` carries what is chosen now, after every change."""
+
+    appearance_chosen = Signal(object)
+
+    def __init__(self, appearance: Appearance, serif_family: str, parent: QWidget) -> None:
+        self._appearance = appearance
+        self._modes = Tabs(
+            [("settings", tr("System")), ("eye", tr("Light")), ("palette", tr("Dark"))],
+            MODES.index(appearance.mode),
+        )
+        self._scale = QSlider(Qt.Orientation.Horizontal)
+        self._scale.setRange(80 // STEP, 200 // STEP)
+        self._scale.setValue(round(appearance.scale * 100 / STEP))
+        self._scale.setPageStep(1)
+        self._scale.setAccessibleName(tr("Text size"))
+        self._said = label(percent(appearance.scale), "small", "2")
+        self._fonts = Tabs(
+            [("book", tr("Serif")), ("article", tr("Interface font"))], 0 if appearance.serif else 1
+        )
+        if not serif_family:
+            self._fonts.setEnabled(False)
+            self._fonts.setToolTip(tr("No good serif font is installed on this system."))
+        super().__init__(
+            column(
+                label(tr("Appearance"), "strong"),
+                label(tr("Colours"), "caption", "3"),
+                self._modes,
+                row(label(tr("Text size"), "caption", "3"), None, self._said),
+                self._scale,
+                label(tr("Conversation text"), "caption", "3"),
+                self._fonts,
+                margins=(16, 14, 16, 16),
+                spacing=8,
+            ),
+            300,
+            parent,
+        )
+        self.setObjectName("appearancePopover")
+        self._modes.chosen.connect(self._on_changed)
+        self._fonts.chosen.connect(self._on_changed)
+        self._scale.valueChanged.connect(self._on_scale_changed)
+        self._scale.sliderReleased.connect(self._on_changed)
+
+    def _on_scale_changed(self, value: int) -> None:
+        self._said.setText(percent(value * STEP / 100))
+        if not self._scale.isSliderDown():  # while dragging the sheet must not grow under the pointer
+            self._on_changed()
+
+    def _on_changed(self) -> None:
+        chosen = Appearance(
+            mode=MODES[self._modes.current],
+            scale=self._scale.value() * STEP / 100,
+            serif=self._fonts.current == 0,
+            reduced_motion=self._appearance.reduced_motion,
+            interface_family=self._appearance.interface_family,
+        )
+        if chosen != self._appearance:
+            self._appearance = chosen
+            self.appearance_chosen.emit(chosen)
+            self.refit()
