@@ -1,0 +1,74 @@
+"""The words that the readable exports share: who speaks, when, one line for a tool step or a checkpoint."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from bibgenie_desktop.domain.messages import AssistantMessage, Checkpoint, Session
+from bibgenie_desktop.domain.parts import ResourcePart, ToolPart, text_of
+from bibgenie_desktop.domain.serialise import grapheme_border
+from bibgenie_desktop.domain.tokens import as_json
+
+INPUT_LENGTH = 200
+NO_ANSWER_YET = "There was no answer yet when this was exported."
+FROM_HERE = (
+    "From here on the model worked from this summary and the newest turns before it; "
+    "the messages above are unchanged."
+)
+STATUS = {
+    "stopped": "This answer was stopped.",
+    "failed": "This answer failed.",
+    "interrupted": "This answer was interrupted.",
+}
+ENDED = {"error": "failed", "denied": "declined", "cancelled": "cancelled", "interrupted": "interrupted"}
+
+
+def title_of(session: Session) -> str:
+    return one_line(session.title) or "Untitled conversation"
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def time_of(created_at: int) -> str:
+    """`2026-01-31 14:05 UTC`; empty for a time that no calendar has."""
+    try:
+        return f"{datetime.fromtimestamp(created_at / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+    except (OverflowError, ValueError, OSError):
+        return ""
+
+
+def tool_input(part: ToolPart) -> str:
+    """The arguments of a call on one line, cut where they are long."""
+    text = as_json(dict(part.input))
+    return text if len(text) <= INPUT_LENGTH else text[: grapheme_border(text, INPUT_LENGTH)] + "…"
+
+
+def tool_outcome(part: ToolPart) -> str:
+    """What came of a call: `12 items`, or how it ended."""
+    said = one_line(part.note)
+    ended = ENDED.get(part.state, "")
+    return ": ".join(word for word in (ended, said) if word) or "done"
+
+
+def status_of(message: AssistantMessage) -> str:
+    """Why an answer is not complete, or what it says about its end; empty for a plain good end."""
+    return " ".join(word for word in (STATUS.get(message.status, ""), one_line(message.error)) if word)
+
+
+def checkpoint_line(checkpoint: Checkpoint) -> str:
+    imported = ", imported" if checkpoint.imported else ""
+    return (
+        f"Compacted: {checkpoint.tokens_before:,} → {checkpoint.tokens_after:,} tokens "
+        f"({checkpoint.trigger}, by {checkpoint.model}{imported})"
+    )
+
+
+def attachment_line(part: ResourcePart) -> str:
+    page = "" if part.locator.page_index is None else f", page {part.locator.page_index + 1}"
+    return f"{one_line(part.title)} ({part.locator.id}{page})"
+
+
+def says_nothing(message: AssistantMessage) -> bool:
+    return not text_of(message.parts).strip()
