@@ -107,6 +107,11 @@ def models_of(preferences: Preferences, secrets: SecretStore, http: Http) -> tup
     return Models(usable, configured.find, providers, configured.default), tuple(notices)
 
 
+def models_to_look_at(preferences: Preferences) -> Models:
+    """The models for those who only encode requests: no key is asked for, nothing is sent."""
+    return models_of(preferences, SecretStore({}), Http())[0]
+
+
 def _key_of(secrets: SecretStore, provider: str) -> Callable[[], Awaitable[str | None]]:
     async def key() -> str | None:
         return await secrets.get(provider, required=False)
