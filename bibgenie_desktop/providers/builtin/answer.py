@@ -1,0 +1,203 @@
+"""The answer: passages word for word with their markers, what was looked at, and what this assistant is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from bibgenie_desktop.domain.citations import MOST_QUOTED
+from bibgenie_desktop.domain.models import ToolSpec
+from bibgenie_desktop.domain.tokens import estimate_text
+from bibgenie_desktop.providers.builtin.phrases import PHRASES, Phrases
+from bibgenie_desktop.providers.builtin.plan import SEARCH, Knowledge
+from bibgenie_desktop.providers.builtin.question import Question
+from bibgenie_desktop.providers.builtin.results import Found
+from bibgenie_desktop.providers.builtin.sentences import Sentence, rank, statements
+from bibgenie_desktop.providers.builtin.words import fold, stem, tokens
+
+MOST_QUOTES = 4
+_A_DOCUMENT = 2
+_NEAR_BEST, _NEAR_BEST_ELSEWHERE = 0.45, 0.3
+"""A passage weaker than this share of the best one would only look like an answer."""
+
+_MORE = (
+    "increas",
+    "improv",
+    "higher",
+    "enhanc",
+    "greater",
+    "gain",
+    "benefi",
+    "positiv",
+    "confirm",
+    "support",
+    "rais",
+)
+_LESS = (
+    "decreas",
+    "reduc",
+    "lower",
+    "declin",
+    "negativ",
+    "contradict",
+    "fail",
+    "worse",
+    "less",
+    "impair",
+    "no",
+    "not",
+)
+_MORE_ELSEWHERE = ("steig", "erhoh", "verbesser", "bestatig", "augment", "amelior", "confirme", "favoris")
+_LESS_ELSEWHERE = (
+    "sink",
+    "verringer",
+    "vermind",
+    "kein",
+    "nicht",
+    "diminu",
+    "redui",
+    "baiss",
+    "aucun",
+    "pas",
+)
+_SOURCE = re.compile(r"(.+? (?:\d{4}|n\.d\.)): (.*)", re.DOTALL)
+
+
+def answer(question: Question, known: Knowledge, tools: Mapping[str, ToolSpec], room: int | None) -> str:
+    """The text of the answer, at most `room` tokens by estimate."""
+    say = PHRASES[question.language]
+    paragraphs = _paragraphs(question, known, tools, say)
+    last = paragraphs.pop()
+    while room is not None and paragraphs and estimate_text("\n\n".join([*paragraphs, last])) > room:
+        paragraphs.pop()
+    return "\n\n".join([*paragraphs, last])
+
+
+def _paragraphs(
+    question: Question, known: Knowledge, tools: Mapping[str, ToolSpec], say: Phrases
+) -> list[str]:
+    sources = dict.fromkeys(page.source for page in known.pages if page.source)
+    topic = ", ".join(question.words) or ", ".join(_label(source) for source in sources)
+    topic = topic or ", ".join(question.ids)
+    if question.about_library and known.rows:
+        return [say.newest.format(f"{known.total:,}"), _list(known.rows), f"_{say.self}_"]
+    if not topic and not question.about_library:
+        return [say.help, f"_{say.self}_"]
+    if SEARCH not in tools and not known.calls:
+        return [say.no_search, f"_{say.self}_"]
+    quotes, direct = choose(question, known)
+    if quotes:
+        intro = say.found if direct or not question.words else say.related
+        body = _quoted(quotes)
+        differ = [say.differ] if differing(quotes) else []
+        looked = {page.att for page in (*known.pages, *known.hits)}
+        total = max(known.total, len(looked))
+        end = f"_{say.self} {say.looked.format(len(looked), total)}_"
+        return [intro.format(_in_words(topic)), *body, *differ, end]
+    faults = " ".join(dict.fromkeys(_escaped(fault) for fault in known.faults[:2]))
+    if known.rows:
+        told = f"{say.unread.format(_in_words(topic))} {faults}".strip()
+        return [told, f"{say.matching}\n\n{_list(known.rows)}", f"_{say.self}_"]
+    queries = [str(part.input.get("query", "")) for part in known.searches]
+    tried = say.tried.format("; ".join(f"“{query}”" for query in queries if query)) if any(queries) else ""
+    parts = [say.nothing.format(_in_words(topic)), tried, faults or say.advice]
+    return [" ".join(part for part in parts if part), f"_{say.self}_"]
+
+
+def choose(question: Question, known: Knowledge) -> tuple[list[Sentence], bool]:
+    """The passages to quote, grouped by document, and whether they hold words of the question.
+
+    Where none does, a document that was found by its title is quoted with what it reports.
+    """
+    stems = tuple(stem(word) for word in question.words)
+    ranked = rank(known.pages, stems) if stems else []
+    direct = bool(ranked)
+    if not direct:
+        ranked = [
+            Sentence(page, text[:MOST_QUOTED], 1.0 + abs(_direction(text)), frozenset())
+            for page, text in statements(known.pages)
+            if len(text) <= MOST_QUOTED
+        ]
+        ranked.sort(key=lambda s: -s.score)
+    fresh = [s for s in ranked if s.text not in question.quoted_before] or ranked
+    chosen: list[Sentence] = []
+    for most, near in ((1, _NEAR_BEST_ELSEWHERE), (_A_DOCUMENT, _NEAR_BEST)):  # every document first
+        for sentence in fresh:
+            if sentence.score < near * fresh[0].score or len(chosen) >= MOST_QUOTES:
+                break
+            if sum(s.page.att == sentence.page.att for s in chosen) >= most or _said(sentence, chosen):
+                continue
+            chosen.append(sentence)
+    first_seen = {s.page.att: place for place, s in reversed(list(enumerate(chosen)))}
+    return sorted(chosen, key=lambda s: (first_seen[s.page.att], s.page.number)), direct
+
+
+def _said(sentence: Sentence, chosen: Sequence[Sentence]) -> bool:
+    text = fold(sentence.text)
+    return any(text in fold(s.text) or fold(s.text) in text for s in chosen)
+
+
+def differing(quotes: Sequence[Sentence]) -> bool:
+    """Whether two documents speak of the same words, one of more, the other of less."""
+    return any(
+        one.page.att != other.page.att
+        and len(one.stems & other.stems) >= 2
+        and _direction(one.text) * _direction(other.text) < 0
+        for place, one in enumerate(quotes)
+        for other in quotes[place + 1 :]
+    )
+
+
+def _direction(text: str) -> int:
+    words = [fold(token) for token in tokens(text)]
+    up = any(word.startswith(_MORE + _MORE_ELSEWHERE) for word in words)
+    down = any(
+        word == cue if len(cue) <= 4 else word.startswith(cue)
+        for word in words
+        for cue in _LESS + _LESS_ELSEWHERE
+    )
+    return -1 if down else 1 if up else 0
+
+
+def _quoted(quotes: Sequence[Sentence]) -> list[str]:
+    """A paragraph for each document: who says it, the words, the marker."""
+    paragraphs: dict[str, str] = {}
+    for sentence in quotes:
+        page = sentence.page
+        marker = f'[[{page.att} p.{page.number} "{sentence.text}"]]'
+        passage = f"“{_escaped(sentence.text)}” {marker}"
+        if page.att in paragraphs:
+            paragraphs[page.att] += f" {passage}"
+        else:
+            paragraphs[page.att] = f"{_named(page.source)}{passage}"
+    return list(paragraphs.values())
+
+
+def _label(source: str) -> str:
+    match = _SOURCE.fullmatch(source)
+    return match[1] if match else source
+
+
+def _named(source: str) -> str:
+    if match := _SOURCE.fullmatch(source):
+        title = match[2] if len(match[2]) <= 90 else match[2][:89].rstrip() + "…"
+        return f"**{_escaped(match[1])}**, {_escaped(title)}: "
+    return f"**{_escaped(source)}**: " if source else ""
+
+
+def _list(rows: Sequence[Found]) -> str:
+    return "\n".join(f"- {_described(row)} [[{row.id}]]" for row in rows[:10])
+
+
+def _described(row: Found) -> str:
+    who = ", ".join(part for part in (row.authors, row.year) if part)
+    return _escaped(f"{row.title} ({who})" if who else row.title)
+
+
+def _in_words(topic: str) -> str:
+    return f"*{_escaped(topic)}*"
+
+
+def _escaped(text: str) -> str:
+    """Signs of Markdown as themselves."""
+    return re.sub(r"([\\`*_$<>\[\]|~])", r"\\\1", " ".join(text.split()))

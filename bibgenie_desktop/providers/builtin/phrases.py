@@ -1,0 +1,84 @@
+"""The few sentences that the built-in assistant says itself, in its three languages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bibgenie_desktop.providers.builtin.words import Language
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    found: str
+    differ: str
+    looked: str
+    nothing: str
+    tried: str
+    advice: str
+    unread: str
+    matching: str
+    newest: str
+    no_search: str
+    help: str
+    self: str
+    related: str
+
+
+PHRASES: dict[Language, Phrases] = {
+    "en": Phrases(
+        found="Your library says this on {0}:",
+        differ="These passages point in different directions; I quote both and do not decide between them.",
+        looked="Looked into {0} of {1} items found.",
+        nothing="I found nothing in your library on {0}.",
+        tried="Searched for: {0}.",
+        advice="Try other or fewer words, or the language the sources are written in.",
+        unread="No passage on {0} could be quoted.",
+        matching="Items whose title, abstract or tags match:",
+        newest="Your library holds {0} items; the newest are:",
+        no_search="I cannot search here: this model's window leaves no room for the library tools.",
+        help=(
+            "Ask me about a topic in your Zotero library, for example “How does sleep affect memory?”, or "
+            "name an item. I search, read the pages that match best and quote them."
+        ),
+        self="Built-in assistant: I find and quote passages; I do not reason.",
+        related="The pages of the items that match {0} best do not use these words. They say:",
+    ),
+    "de": Phrases(
+        found="Ihre Bibliothek sagt zu {0}:",
+        differ="Diese Stellen weisen in verschiedene Richtungen; ich zitiere beide und entscheide nicht.",
+        looked="{0} von {1} gefundenen Einträgen durchgesehen.",
+        nothing="In Ihrer Bibliothek habe ich nichts zu {0} gefunden.",
+        tried="Gesucht nach: {0}.",
+        advice="Versuchen Sie andere oder weniger Wörter, oder die Sprache der Quellen.",
+        unread="Zu {0} ließ sich keine Stelle zitieren.",
+        matching="Einträge, deren Titel, Zusammenfassung oder Schlagwörter passen:",
+        newest="Ihre Bibliothek enthält {0} Einträge; die neuesten sind:",
+        no_search="Ich kann hier nicht suchen: Im Fenster dieses Modells ist kein Platz für die Werkzeuge.",
+        help=(
+            "Fragen Sie nach einem Thema Ihrer Zotero-Bibliothek, etwa „Wie wirkt Schlaf auf das "
+            "Gedächtnis?“, oder nennen Sie einen Eintrag. Ich suche, lese die passendsten Seiten und "
+            "zitiere sie."
+        ),
+        self="Eingebauter Assistent: Ich finde und zitiere Stellen; ich ziehe keine Schlüsse.",
+        related="Die Seiten der am besten zu {0} passenden Einträge nennen diese Wörter nicht. Sie sagen:",
+    ),
+    "fr": Phrases(
+        found="Votre bibliothèque dit sur {0} :",
+        differ="Ces passages vont dans des sens différents ; je les cite tous et ne tranche pas.",
+        looked="{0} références consultées sur {1} trouvées.",
+        nothing="Je n’ai rien trouvé dans votre bibliothèque sur {0}.",
+        tried="Recherches : {0}.",
+        advice="Essayez d’autres mots, moins de mots, ou la langue des sources.",
+        unread="Aucun passage sur {0} n’a pu être cité.",
+        matching="Références dont le titre, le résumé ou les marqueurs correspondent :",
+        newest="Votre bibliothèque contient {0} références ; les plus récentes sont :",
+        no_search="Je ne peux pas chercher : la fenêtre de ce modèle ne laisse pas de place aux outils.",
+        help=(
+            "Posez une question sur un sujet de votre bibliothèque Zotero, par exemple « Quel est l’effet du "
+            "sommeil sur la mémoire ? », ou nommez une référence. Je cherche, lis les meilleures pages et "
+            "les cite."
+        ),
+        self="Assistant intégré : je trouve et cite des passages ; je ne raisonne pas.",
+        related="Les pages des références les plus proches de {0} n’emploient pas ces mots. Elles disent :",
+    ),
+}

@@ -1,0 +1,182 @@
+"""What to look at next: search, find the pages that speak to the question, read them. Decided from what is
+known.
+
+There is no memory between requests: the question, the results so far and the tools offered say it all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bibgenie_desktop.domain.models import ToolSpec
+from bibgenie_desktop.domain.parts import ToolPart
+from bibgenie_desktop.providers.builtin.question import Question
+from bibgenie_desktop.providers.builtin.results import Found, Page, data_of, hits_of, pages_of, rows_of
+from bibgenie_desktop.providers.builtin.words import fold, is_cjk, matched, pattern_of, plainer, stem
+
+SEARCH: Final = "search_items"
+FIND: Final = "find_in_document"
+READ: Final = "read_document"
+
+MOST_CALLS: Final = 6
+MOST_SEARCHES: Final = 3
+SMALL_WINDOW: Final = 8_192
+"""Below this, one document is looked into, in short pieces."""
+_ENDED = frozenset({"denied", "cancelled", "interrupted"})
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    name: str
+    input: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What the calls of this answer have brought."""
+
+    searches: tuple[ToolPart, ...]
+    rows: tuple[Found, ...]
+    total: int
+    hits: tuple[Page, ...]
+    pages: tuple[Page, ...]
+    looked_into: frozenset[str]
+    """Ids that a document tool was called with."""
+    faults: tuple[str, ...]
+    """What failed, in the tools' words."""
+    ended: bool
+    """A call was not run: it is time to answer."""
+    calls: int
+
+
+def knowledge_of(done: Sequence[ToolPart]) -> Knowledge:
+    searches = tuple(part for part in done if part.name == SEARCH)
+    documents = [part for part in done if part.name in {FIND, READ}]
+    rows: dict[str, Found] = {}
+    for part in searches:
+        rows.update((row.id, row) for row in rows_of(data_of(part)) if row.id not in rows)
+    totals = [total for part in searches if isinstance(total := data_of(part).get("total"), int)]
+    return Knowledge(
+        searches=searches,
+        rows=tuple(rows.values()),
+        total=max([*totals, len(rows)], default=0),
+        hits=tuple(page for part in documents for page in hits_of(data_of(part))),
+        pages=tuple(page for part in documents for page in pages_of(data_of(part))),
+        looked_into=frozenset(str(part.input.get("attachment_id", "")) for part in documents),
+        faults=tuple(part.sent.split("\n")[0] for part in done if part.state == "error" and part.sent),
+        ended=any(part.state in _ENDED for part in done),
+        calls=len(done),
+    )
+
+
+def next_calls(
+    question: Question, known: Knowledge, tools: Mapping[str, ToolSpec], window: int
+) -> tuple[Call, ...]:
+    """The calls of the next step; none: it is time to answer."""
+    left = MOST_CALLS - known.calls
+    if left <= 0 or known.ended or not (question.words or question.ids or question.about_library):
+        return ()
+    if not question.ids:
+        if SEARCH not in tools:
+            return ()
+        if question.about_library:
+            return () if known.searches else (_call(tools, SEARCH, {"sort": "date_added", "limit": 10}),)
+        query = _next_query(question, known)
+        if query:
+            return (_call(tools, SEARCH, {"query": query, "limit": 10}),)
+    small = window < SMALL_WINDOW
+    targets = question.ids or _readable(known.rows)
+    if known.pages or READ not in tools or not targets:
+        return ()
+    fresh = [target for target in targets if target not in known.looked_into]
+    if not known.looked_into and question.words and FIND in tools:
+        return tuple(_find(tools, target, question) for target in fresh[: 1 if small else 2])
+    reads = _reads(question, known, small)
+    if not small or not reads:
+        # One more from its beginning, where a paper says what it found.
+        reads += [(target, "1-2" if reads else "") for target in fresh[: 1 if reads else 2]]
+    if not reads and not any(page.text for page in known.hits):
+        # Nothing stood where it was looked for: the beginning of the first document says what it is about.
+        reads = [(target, "") for target in targets[:1] if not known.faults]
+    return tuple(_read(tools, target, pages, small) for target, pages in reads[:left])
+
+
+def _readable(rows: Sequence[Found]) -> tuple[str, ...]:
+    """PDFs in the order of the search; the same work in a second library is not read again."""
+    works: dict[tuple[str, str], str] = {}
+    for row in rows:
+        if row.pdf:
+            works.setdefault((fold(row.title), row.year), row.pdf)
+    return tuple(works.values())
+
+
+def _next_query(question: Question, known: Knowledge) -> str:
+    """The first query has all words; without any hit, fewer and shorter ones follow."""
+    if known.rows or len(known.searches) >= MOST_SEARCHES:
+        return ""
+    if any(part.state == "error" for part in known.searches):
+        return ""
+    asked = {str(part.input.get("query", "")) for part in known.searches}
+    telling = sorted(question.words, key=lambda word: -(len(word) * (3 if is_cjk(word) else 1)))
+    queries = [
+        " ".join(question.words),
+        " ".join(plainer(word) for word in telling[:2]),
+        *(_halves(telling[0]) if is_cjk(telling[0]) else [plainer(telling[0])]),
+        *(plainer(word) for word in telling[1:2]),
+    ]
+    return next((query for query in queries if query and query not in asked), "")
+
+
+def _halves(word: str) -> list[str]:
+    return [word[:2], word[-2:]] if len(word) > 2 else [word]
+
+
+def _find(tools: Mapping[str, ToolSpec], target: str, question: Question) -> Call:
+    """Any of the words as a pattern; where the tool takes plain words only, the longest."""
+    stems = [stem(word) for word in question.words]
+    if "regex" not in _properties(tools[FIND]):
+        return Call(FIND, {"attachment_id": target, "query": max(stems, key=len)})
+    wanted = {"attachment_id": target, "query": pattern_of(stems), "regex": True, "limit": 40, "context": 80}
+    return _call(tools, FIND, wanted)
+
+
+def _reads(question: Question, known: Knowledge, small: bool) -> list[tuple[str, str]]:
+    """(document, pages) where most of the words stand, best document first."""
+    stems = tuple(stem(word) for word in question.words)
+    scores: dict[str, dict[int, float]] = {}
+    for hit in known.hits:
+        pages = scores.setdefault(hit.att, {})
+        pages.setdefault(hit.number, 0.0)
+        pages[hit.number] += 0.1
+    for att, pages in scores.items():
+        for number in pages:
+            text = " ".join(h.text for h in known.hits if h.att == att and h.number == number)
+            pages[number] = len(matched(stems, text)) + min(pages[number], 0.9)
+    order = {row.pdf: place for place, row in enumerate(known.rows)}
+    best = sorted(scores, key=lambda att: (-int(max(scores[att].values())), order.get(att, 99)))
+    chosen = []
+    for att in best:
+        ranked = sorted(scores[att], key=lambda number: (-scores[att][number], number))
+        near = [n for n in ranked[: 1 if small else 2] if scores[att][n] >= 0.6 * scores[att][ranked[0]]]
+        chosen.append((att, ",".join(str(number) for number in sorted(near))))
+    return chosen
+
+
+def _read(tools: Mapping[str, ToolSpec], target: str, pages: str, small: bool) -> Call:
+    wanted: dict[str, Any] = {"attachment_id": target}
+    if pages:
+        wanted["pages"] = pages
+    return _call(tools, READ, {**wanted, "max_chars": 1_500 if small else 8_000})
+
+
+def _call(tools: Mapping[str, ToolSpec], name: str, wanted: Mapping[str, Any]) -> Call:
+    """Only what the tool was described with: slim descriptions know fewer arguments."""
+    known = _properties(tools[name])
+    return Call(name, {key: value for key, value in wanted.items() if key in known})
+
+
+def _properties(spec: ToolSpec) -> Mapping[str, Any]:
+    found = spec.parameters.get("properties")
+    return found if isinstance(found, Mapping) else {}

@@ -1,0 +1,157 @@
+"""Tool results read back: JSON inside its fence, perhaps cut short, perhaps not what was expected."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bibgenie_desktop.domain.locators import split_id
+from bibgenie_desktop.domain.parts import ToolPart
+
+_FENCE = re.compile(r"<zotero_data[^>]*>\s*")
+_CUT = re.compile(r"\n\[cut here: [^\n]*\]\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A row of a search. `pdf` is the id to read, empty without one; `pages` 0: not known."""
+
+    id: str
+    title: str
+    authors: str
+    year: str
+    pdf: str
+    pages: int
+    abstract: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The text of a page, or what a search inside a document showed of it."""
+
+    att: str
+    source: str
+    number: int
+    text: str
+
+
+def data_of(part: ToolPart) -> Mapping[str, Any]:
+    """What a result holds; empty for an error or something else."""
+    return read_fenced(part.sent) if part.state == "done" else {}
+
+
+def read_fenced(text: str) -> Mapping[str, Any]:
+    start = _FENCE.search(text)
+    body = text[start.end() :] if start else text
+    end = body.rfind("</zotero_data>")
+    body = (body[:end] if end >= 0 else _CUT.sub("", body)).strip()
+    brace = body.find("{")
+    return parse_partial(body[brace:]) if brace >= 0 else {}
+
+
+def parse_partial(text: str) -> Mapping[str, Any]:
+    """A JSON object as far as it goes: what was cut off is left out, a cut text ends where it was cut."""
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        return {}
+    except ValueError:
+        value = next(_mended(text), {})
+    return value if isinstance(value, dict) else {}
+
+
+def _mended(text: str) -> Iterator[Any]:
+    """The object with its open ends closed, at the latest places where that works."""
+    stack: list[str] = []
+    commas: list[tuple[int, str]] = []
+    quoted = escaped = False
+    for index, char in enumerate(text):
+        if quoted:
+            if escaped:
+                escaped = False
+            elif char == "\\":
+                escaped = True
+            elif char == '"':
+                quoted = False
+        elif char == '"':
+            quoted = True
+        elif char in "{[":
+            stack.append("}" if char == "{" else "]")
+        elif char in "}]":
+            if not stack:
+                break
+            stack.pop()
+        elif char == ",":
+            commas.append((index, "".join(reversed(stack))))
+    closing = "".join(reversed(stack))
+    candidates = [re.sub(r"\\(u[0-9a-fA-F]{0,3})?$", "", text) + ('"' if quoted else "") + closing]
+    candidates += [text[:index] + closers for index, closers in reversed(commas[-3:])]
+    for candidate in candidates:
+        try:
+            yield json.loads(candidate)
+        except (ValueError, RecursionError):
+            continue
+
+
+def rows_of(data: Mapping[str, Any]) -> list[Found]:
+    """The items of a search result."""
+    return [row for entry in _dicts(data.get("items")) if (row := _row(entry)) is not None]
+
+
+def _row(entry: Mapping[str, Any]) -> Found | None:
+    id = _text(entry.get("id"))
+    if split_id(id) is None:
+        return None
+    creators = entry.get("creators")
+    names = [_text(name) for name in creators if _text(name)] if isinstance(creators, list) else []
+    pdfs = [
+        a for a in _dicts(entry.get("attachments")) if a.get("kind") == "pdf" and split_id(_text(a.get("id")))
+    ]
+    pdfs.sort(key=lambda a: a.get("status", "ok") != "ok")
+    readable = [a for a in pdfs if a.get("status", "ok") in {"ok", "unchecked"}]
+    return Found(
+        id=id,
+        title=_text(entry.get("title")) or "Untitled",
+        authors=", ".join(names),
+        year=_text(entry.get("year")),
+        pdf=_text(readable[0].get("id")) if readable else "",
+        pages=_whole(readable[0].get("pages")) if readable else 0,
+        abstract=_text(entry.get("abstract")),
+    )
+
+
+def pages_of(data: Mapping[str, Any]) -> list[Page]:
+    """The pages of a document that was read."""
+    return _pages(data, "pages")
+
+
+def hits_of(data: Mapping[str, Any]) -> list[Page]:
+    """The places of a search inside a document."""
+    return _pages(data, "hits")
+
+
+def _pages(data: Mapping[str, Any], name: str) -> list[Page]:
+    att = _text(data.get("attachment_id"))
+    if split_id(att) is None:
+        return []
+    source = _text(data.get("source"))
+    return [
+        Page(att, source, number, text)
+        for entry in _dicts(data.get(name))
+        if (number := _whole(entry.get("page"))) and (text := _text(entry.get("text")))
+    ]
+
+
+def _dicts(value: object) -> list[Mapping[str, Any]]:
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def _text(value: object) -> str:
+    return str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
