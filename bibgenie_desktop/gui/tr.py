@@ -17,6 +17,11 @@ def tr(text: str, n: int = -1) -> str:
     return QCoreApplication.translate(CONTEXT, text, None, n)
 
 
+def plural(n: int, one: str, many: str) -> str:
+    """The sentence for one or for many, with the number in place of `{0}`; both already translated."""
+    return (one if n == 1 else many).format(number(n))
+
+
 def number(value: int) -> str:
     """12400 -> "12,400" or "12.400"."""
     return QLocale().toString(value)

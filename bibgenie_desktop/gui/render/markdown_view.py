@@ -123,6 +123,10 @@ class MarkdownView(QTextBrowser):
         self._text, self._streaming = text, streaming
         self._render()
 
+    def shows(self, citations: Mapping[str, CitationView]) -> bool:
+        """Whether these citations are the ones that are shown."""
+        return self._citations == dict(citations)
+
     def set_caret(self, shown: bool) -> None:
         """Show the steady caret of a text that is being written."""
         if shown != self._caret:

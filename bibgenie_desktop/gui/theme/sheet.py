@@ -98,6 +98,11 @@ QPushButton[kind="link"] {
 }
 QPushButton[kind="link"]:hover, QPushButton[kind="link"]:focus { text-decoration: underline; }
 QPushButton[kind="quiet"][dense="true"] { font-weight: 400; }
+QPushButton[kind="pill"] {
+    background: $raised; border: 1px solid $line_strong; border-radius: ${c14}px; min-height: ${c28}px;
+    padding: 0 ${g12}px; font-size: ${small}px;
+}
+QPushButton[kind="pill"]:focus { border: 2px solid $accent; }
 QPushButton[nav="true"] { text-align: left; font-weight: 400; color: $text; }
 QPushButton[nav="true"]:checked { font-weight: 500; }
 QPushButton[dense="true"] { min-height: ${c22}px; font-size: ${small}px; padding: 0 ${g8}px; }

@@ -1,0 +1,251 @@
+"""Answer on the bare canvas: tool line, text, what went wrong, then one row of actions and facts."""
+
+from PySide6.QtCore import QEvent
+from PySide6.QtGui import QEnterEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from bibgenie_desktop.gui.components import Banner, Elided, Spinner, label, push, row
+from bibgenie_desktop.gui.components.banner import Tone
+from bibgenie_desktop.gui.conversation.footer import Footer
+from bibgenie_desktop.gui.conversation.intents import Surroundings
+from bibgenie_desktop.gui.conversation.message import MessageWidget
+from bibgenie_desktop.gui.conversation.rows import AnswerRow, Row
+from bibgenie_desktop.gui.conversation.streaming import StreamingText
+from bibgenie_desktop.gui.conversation.tool_line import ToolLine
+from bibgenie_desktop.gui.render.markdown_view import MarkdownView
+from bibgenie_desktop.gui.theme import gap
+from bibgenie_desktop.gui.tr import tr
+
+
+class AnswerMessage(MessageWidget):
+    """Shows an `AnswerRow`; while it streams, only what changed is touched."""
+
+    kind = "assistant"
+
+    def __init__(self, row: AnswerRow, surroundings: Surroundings) -> None:
+        super().__init__(row, surroundings)
+        self._answer = row
+        self._newest = False
+        self._tools: ToolLine | None = None
+        self._thoughts: ToolLine | None = None
+        self._waiting: QWidget | None = None
+        self._stream: StreamingText | None = None
+        self._view: MarkdownView | None = None
+        self._banner: Banner | None = None
+        self._footer: Footer | None = None
+        self._column = QVBoxLayout()
+        self._column.setSpacing(gap(6))
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self.set_content(self._column)
+        self._build()
+
+    def kind_name(self) -> str:
+        return tr("assistant, being written") if self._answer.streaming else tr("assistant")
+
+    # showing
+
+    def _build(self) -> None:
+        self._show_reasoning()
+        self._show_tools()
+        self._show_text()
+        self._show_waiting()
+        self._show_end()
+
+    def update_row(self, row: Row) -> bool:
+        if not isinstance(row, AnswerRow):
+            return False
+        before, self._answer, self._row = self._answer, row, row
+        if row == before:
+            return True
+        if (row.reasoning, row.streaming) != (before.reasoning, before.streaming):
+            self._show_reasoning()
+        if (row.steps, row.tool_summary, row.streaming) != (
+            before.steps,
+            before.tool_summary,
+            before.streaming,
+        ):
+            self._show_tools()
+        if (row.text, row.citations, row.streaming) != (before.text, before.citations, before.streaming):
+            self._show_text()
+        self._show_waiting()
+        self._show_end()
+        return True
+
+    def _show_reasoning(self) -> None:
+        row = self._answer
+        if not row.reasoning:
+            return
+        summary = tr("Thinking") if row.streaming and not row.text else tr("Thoughts")
+        if self._thoughts is None:
+            self._thoughts = ToolLine(summary, (), opened=False)
+            words = label(row.reasoning, "small", "2", wrap=True)
+            words.setObjectName("reasoning")
+            self._thoughts.add_text(words)
+            self._thoughts.toggled.connect(self._on_thoughts_toggled)
+            self._thoughts.open(self.fold_state("thoughts", False))
+            self._column.insertWidget(0, self._thoughts)
+        else:
+            self._thoughts.show_steps(summary, ())
+            self._thoughts.set_text(row.reasoning)
+
+    def _show_tools(self) -> None:
+        row = self._answer
+        if not row.steps:
+            return
+        summary = row.tool_summary or tr("Searching and reading")
+        # Open while running; folds itself at the end, unless the person opened it.
+        opened = self.fold_state("tools", row.streaming)
+        if self._tools is None:
+            self._tools = ToolLine(summary, row.steps, opened=opened)
+            self._tools.toggled.connect(self._on_tools_toggled)
+            self._column.insertWidget(1 if self._thoughts is not None else 0, self._tools)
+        else:
+            self._tools.show_steps(summary, row.steps)
+            self._tools.open(opened)
+
+    def _show_text(self) -> None:
+        row = self._answer
+        if row.streaming:
+            if self._view is not None:
+                self._drop(self._view)
+                self._view = None
+            if row.text and self._stream is None:
+                self._stream = StreamingText(self._make_view)
+                self._column.insertWidget(self._text_place(), self._stream)
+            if self._stream is not None:
+                self._stream.set_text(row.text, row.citations)
+            return
+        if self._stream is not None:
+            self._drop(self._stream)
+            self._stream = None
+        if self._view is None:
+            self._view = self._make_view()
+            self._column.insertWidget(self._text_place(), self._view)
+        if self._view.text != row.text or not self._view.shows(row.citations):
+            self._view.set_text(row.text, row.citations)
+        self._view.setVisible(bool(row.text.strip()))
+
+    def stream_text(self, text: str, row: AnswerRow) -> None:
+        """The text so far, without looking at anything else."""
+        first = not self._answer.text
+        self._answer = self._row = row
+        if self._stream is None or first:
+            self._show_text()
+            self._show_waiting()
+        else:
+            self._stream.set_text(text, row.citations)
+
+    def _show_waiting(self) -> None:
+        """Before the first word, a line says that something is going on."""
+        row = self._answer
+        running = any(step.state == "running" for step in row.steps)
+        wanted = row.streaming and not row.text and not (running and self._tools and self._tools.is_open)
+        if wanted and self._waiting is None:
+            words = Elided(tr("Waiting for the answer…"), "small", "2")
+            self._waiting = QWidget()
+            self._waiting.setLayout(_spinner_row(words))
+            self._column.insertWidget(self._text_place(), self._waiting)
+        elif not wanted and self._waiting is not None:
+            self._drop(self._waiting)
+            self._waiting = None
+
+    def _show_end(self) -> None:
+        row = self._answer
+        for part in (self._banner, self._footer):
+            if part is not None:
+                self._drop(part)
+        self._banner = self._footer = None
+        if row.streaming:
+            return
+        if row.error_title:
+            retry = push(tr("Retry"), dense=True)
+            reason = self._shared.intents.reason_against("retry", row.id)
+            retry.setEnabled(reason is None)
+            retry.setToolTip(reason or "")
+            retry.clicked.connect(self._on_retry_clicked)
+            tone: Tone = "bad" if row.status == "failed" else "warn"
+            self._banner = Banner(tone, row.error_title, row.error_advice, [retry])
+            self._column.addWidget(self._banner)
+        badge, tone_name = _status_badge(row)
+        self._footer = Footer(row.id, row.siblings, row.meta, badge, tone_name, self._shared.intents)
+        self._column.addWidget(self._footer)
+        self._reveal()
+
+    def _text_place(self) -> int:
+        return sum(part is not None for part in (self._thoughts, self._tools))
+
+    def _make_view(self) -> MarkdownView:
+        view = MarkdownView("", self._answer.citations, math=self._shared.math)
+        return self.connect_view(view)
+
+    def _drop(self, widget: QWidget) -> None:
+        self._column.removeWidget(widget)
+        widget.hide()
+        widget.deleteLater()
+
+    # folding, hovering
+
+    def toggle_fold(self) -> bool:
+        line = self._tools or self._thoughts
+        if line is None:
+            return False
+        line.toggle()
+        return True
+
+    def _on_tools_toggled(self, opened: bool) -> None:
+        self._shared.folds[f"{self.row_id}/tools"] = opened
+        self._show_waiting()
+        self.size_changed.emit(self.row_id)
+
+    def _on_thoughts_toggled(self, opened: bool) -> None:
+        self._shared.folds[f"{self.row_id}/thoughts"] = opened
+        self.size_changed.emit(self.row_id)
+
+    def _on_retry_clicked(self) -> None:
+        self._shared.intents.retry_requested.emit(self.row_id)
+
+    def show_as_newest(self, newest: bool) -> None:
+        if newest != self._newest:
+            self._newest = newest
+            self._reveal()
+
+    def refresh_actions(self) -> None:
+        """What can be done may have changed."""
+        if self._footer is not None:
+            self._footer.refresh()
+
+    def _reveal(self) -> None:
+        if self._footer is not None:
+            self._footer.reveal(self._newest or self.underMouse() or self.hasFocus())
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self._reveal()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._reveal()
+
+    def event(self, event: QEvent) -> bool:
+        handled = super().event(event)
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self._reveal()
+        return handled
+
+
+def _spinner_row(words: QWidget):  # type: ignore[no-untyped-def]
+    return row(Spinner(), words, margins=(2, 2, 8, 2), spacing=8)
+
+
+def _status_badge(answer: AnswerRow) -> tuple[str, str]:
+    if answer.error_title:
+        return "", ""
+    match answer.status:
+        case "stopped":
+            return tr("Stopped"), "true"
+        case "interrupted":
+            return tr("Interrupted"), "warn"
+        case "failed":
+            return tr("Failed"), "bad"
+        case _:
+            return "", ""
