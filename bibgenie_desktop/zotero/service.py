@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -33,6 +34,8 @@ T = TypeVar("T")
 
 BRIEF_PATIENCE_S = 2.0
 """How long a tool call waits for a newer state when it already has one."""
+QUICK_S, REST = 0.25, 4.0
+"""A load that takes longer is not repeated by tool calls until four times its length has passed."""
 POLL_S, QUIET_S, BUSY_S, AFTER_STALE_S = 3.0, 1.0, 5.0, 30.0
 """Looks at the files every 3 s, reads when they are quiet for 1 s or after 5 s, pauses 30 s after failing."""
 
@@ -83,6 +86,7 @@ class ZoteroLibrary:
         self._closing = threading.Event()
         self._snapshots = ThreadPoolExecutor(1, thread_name_prefix="zotero-snapshot")
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="zotero-search")
+        self._rest_until = 0.0
         self._check: asyncio.Future[None] | None = None
 
     # -- state
@@ -137,13 +141,18 @@ class ZoteroLibrary:
 
         Raises `LibraryUnavailable` only while nothing is loaded.
         """
-        if self._loaded is not None and (self._refreshing.locked() or not await self._changed()):
+        if self._loaded is not None and (self._refreshing.locked() or time.monotonic() < self._rest_until):
             return
-        await self._refresh(BRIEF_PATIENCE_S if self._loaded else None)
+        async with self._refreshing:
+            if self._loaded is None:
+                await self._become_current(None)
+            elif await self._changed():
+                await self._become_current(BRIEF_PATIENCE_S)
 
     async def refresh(self) -> None:
         """Become current, trying for about 20 s; then what is loaded stays, marked stale."""
-        await self._refresh(None)
+        async with self._refreshing:
+            await self._become_current(None)
 
     async def watch(self, refreshed: Callable[[LibraryStatus], None]) -> None:
         """Follow Zotero's writes until cancelled; `refreshed` is called after each new state."""
@@ -153,7 +162,7 @@ class ZoteroLibrary:
                 continue
             await self._wait_for_quiet()
             with contextlib.suppress(LibraryUnavailable):
-                await self._refresh(None)
+                await self.refresh()
             refreshed(self.status)
             if self.status.stale:
                 await asyncio.sleep(AFTER_STALE_S)
@@ -167,19 +176,21 @@ class ZoteroLibrary:
         if self._check is not None:
             await asyncio.wait({self._check})
 
-    async def _refresh(self, patience: float | None) -> None:
-        async with self._refreshing:
-            before = self._loaded
-            try:
-                loaded = await self._in(self._snapshots, lambda: self._load(before, patience))
-            except LibraryUnavailable as error:
-                if before is None:
-                    raise
-                stale = replace(before.snapshot, stale=True, notice=error.title)
-                loaded = replace(before, snapshot=stale)
-            self._loaded = loaded
-            if not loaded.snapshot.verified and (self._check is None or self._check.done()):
-                self._check = asyncio.ensure_future(self._verify(loaded.snapshot))
+    async def _become_current(self, patience: float | None) -> None:
+        """To be called with the lock held."""
+        before, started = self._loaded, time.monotonic()
+        try:
+            loaded = await self._in(self._snapshots, lambda: self._load(before, patience))
+        except LibraryUnavailable as error:
+            if before is None:
+                raise
+            stale = replace(before.snapshot, stale=True, notice=error.title)
+            loaded = replace(before, snapshot=stale)
+        self._loaded = loaded
+        cost = time.monotonic() - started
+        self._rest_until = time.monotonic() + REST * max(0.0, cost - QUICK_S)
+        if not loaded.snapshot.verified and (self._check is None or self._check.done()):
+            self._check = asyncio.ensure_future(self._verify(loaded.snapshot))
 
     def _load(self, before: _Loaded | None, patience: float | None) -> _Loaded:
         """In the thread: a snapshot, its contents, their index."""
