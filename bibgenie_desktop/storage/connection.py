@@ -90,7 +90,7 @@ class Connection:
         if self._depth:
             yield
             return
-        with translated(self.path), self._db.atomic("DEFERRED"), self._inside():
+        with translated(self.path), self._transaction("BEGIN"):
             yield
 
     @contextmanager
@@ -109,16 +109,24 @@ class Connection:
         with translated(self.path):
             # SQLite ignores this setting inside a transaction.
             self._db.execute_sql(f"PRAGMA synchronous = {'FULL' if lasting else 'NORMAL'}")
-            with self._db.atomic("IMMEDIATE"), self._inside():
+            with self._transaction("BEGIN IMMEDIATE"):
                 yield
                 if cancelled is not None and cancelled():
                     raise Cancelled
 
     @contextmanager
-    def _inside(self) -> Iterator[None]:
+    def _transaction(self, begin: str) -> Iterator[None]:
+        self._db.execute_sql(begin)
         self._depth += 1
         try:
             yield
+            self._db.execute_sql("COMMIT")
+        except BaseException:
+            # SQLite ends the transaction by itself after some errors, a full disk among them; then a ROLLBACK
+            # would fail and hide what happened.
+            if self._db.connection().in_transaction:
+                self._db.execute_sql("ROLLBACK")
+            raise
         finally:
             self._depth -= 1
 

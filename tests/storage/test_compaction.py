@@ -89,6 +89,20 @@ def test_the_token_is_read_last_and_then_no_row_is_written(store: Store, path: P
     assert count(path, "checkpoint") == 1
 
 
+def test_the_token_is_asked_when_everything_is_ready_for_commit(store: Store, path: Path) -> None:
+    session, asked, answers = conversation(store, 2)
+    asked_when: list[tuple[int, int]] = []
+
+    def token() -> bool:
+        inside = store._db.value("SELECT count(*) FROM checkpoint")
+        asked_when.append((inside, count(path, "checkpoint")))
+        return False
+
+    summary = summary_under(store, session, answers[1], asked[1].id)
+    store.commit_checkpoint(session.id, session.head, summary, token)
+    assert asked_when == [(1, 0)]
+
+
 def test_a_token_that_raises_writes_nothing(store: Store, path: Path) -> None:
     session, asked, answers = conversation(store, 2)
     before = everything(path)

@@ -43,7 +43,7 @@ DESIGN = {
     "archived": "message_id",
     "label": "message_id",
     "pin": "session_id locator",
-    "estimate": "message_id model tokens",
+    "estimate": "message_id version tokens",
     "model_fact": "model name value",
     "write_permit": "message_id",
     "journal": "id created_at",
@@ -109,8 +109,10 @@ def test_every_earlier_version_arrives_at_the_present_schema_with_its_data(
             turn(store, row.session)
 
 
-def test_there_is_a_fixture_of_every_version() -> None:
-    assert [p.stem for p in sorted(FIXTURES.glob("*.sql"))] == [name for name, _ in MIGRATIONS]
+def test_there_is_a_fixture_of_every_earlier_version() -> None:
+    """`python -m tests.storage.make_fixture`, run before a migration is added, writes the one that is due."""
+    names = [name for name, _ in MIGRATIONS]
+    assert {*names[:-1]} <= {p.stem for p in FIXTURES.glob("*.sql")} <= {*names}
 
 
 def test_an_upgrade_copies_the_file_first(path: Path) -> None:
@@ -119,7 +121,7 @@ def test_an_upgrade_copies_the_file_first(path: Path) -> None:
     before, old_schema = tree_rows(path), schema(path)
     prepare(path, Counting().clock, NEXT)
     (backup,) = (path.parent / "backups").iterdir()
-    assert backup.name == "bibgenie-0001-20231114T221320001Z.sqlite"
+    assert backup.name == f"bibgenie-{MIGRATIONS[-1][0][1:5]}-20231114T221320001Z.sqlite"
     assert (tree_rows(backup), schema(backup)) == (before, old_schema)
     assert tree_rows(path) == before
     assert "colour" in {name for (name,) in rows(path, "SELECT name FROM pragma_table_info('session')")}
