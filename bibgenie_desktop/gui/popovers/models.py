@@ -149,8 +149,9 @@ class ModelSwitcher(Popover):
                 listed.addWidget(line)
             self._heads.append((head, lines))
             self._lines += lines
-        area = scrolling(box(listed))
-        area.widget().setProperty("surface", "raised")
+        inner = box(listed)
+        area = scrolling(inner)
+        inner.setProperty("surface", "raised")
         area.setFixedHeight(min(listed.sizeHint().height(), px(420)))
         entries: list[QWidget] = [rule(), area]
         if title:

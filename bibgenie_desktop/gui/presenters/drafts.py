@@ -1,0 +1,173 @@
+"""What stands in the composer: kept while it is typed, given back when nothing came of a send.
+
+A session has its normal draft, and one for each question that is being edited.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from bibgenie_desktop.domain.ids import MessageId, SessionId
+from bibgenie_desktop.domain.parts import Draft
+from bibgenie_desktop.gui.tasks import Tasks
+from bibgenie_desktop.services.chat import Chat
+from bibgenie_desktop.services.workspace import Workspace
+
+SAVE_MS = 400
+
+
+class Drafts(QObject):
+    """The composer reports what is typed with `typed`; `shown` tells it what to hold instead."""
+
+    shown = Signal(object)
+    """The draft to put into the composer."""
+    editing_changed = Signal(object)
+    """Id of the question that is being edited, None for the normal draft."""
+
+    def __init__(self, workspace: Workspace, tasks: Tasks, parent: QObject) -> None:
+        super().__init__(parent)
+        self._workspace, self._tasks = workspace, tasks
+        self._session: SessionId | None = None
+        self._saved: dict[tuple[SessionId, MessageId | None], Draft] = {}
+        self.editing: MessageId | None = None
+        self.now = Draft()
+        self._sending: Draft | None = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(SAVE_MS)
+        self._timer.timeout.connect(self._on_timeout)
+
+    # -- showing
+
+    async def load(self, chat: Chat, last_question: MessageId | None) -> tuple[Draft, MessageId | None]:
+        """The draft of a session: an unfinished edit of its last question comes first."""
+        await self.flush()
+        session = chat.session_id
+        if last_question is not None:
+            edited = await self._workspace.draft(session, last_question)
+            if not edited.empty:
+                self._saved[session, last_question] = edited
+                return edited, last_question
+        draft = await self._workspace.draft(session)
+        self._saved[session, None] = draft
+        return draft, None
+
+    def show(self, chat: Chat, draft: Draft, editing: MessageId | None) -> None:
+        self._session, self.now, self.editing = chat.session_id, draft, editing
+        self._sending = None
+        self.shown.emit(draft)
+        self.editing_changed.emit(editing)
+
+    async def begin_edit(self, chat: Chat, question: MessageId, original: Draft) -> None:
+        await self.flush()
+        kept = await self._workspace.draft(chat.session_id, question)
+        if chat.session_id == self._session:
+            self.show(chat, original if kept.empty else kept, question)
+
+    async def end_edit(self, chat: Chat, *, forget: bool) -> None:
+        """Back to the normal draft; `forget`: the changes were sent or thrown away."""
+        question = self.editing
+        self._timer.stop()
+        if forget and question is not None:
+            await self._save(chat.session_id, question, Draft())
+        else:
+            await self.flush()
+        draft = await self._workspace.draft(chat.session_id)
+        self._saved[chat.session_id, None] = draft
+        if chat.session_id == self._session and self.editing == question:
+            self.show(chat, draft, None)
+
+    def cancel_edit(self, chat: Chat) -> None:
+        self._tasks.start(self.end_edit(chat, forget=True), "cancel edit")
+
+    # -- typing
+
+    def typed(self, draft: Draft) -> None:
+        self.now = draft
+        self._timer.start()
+
+    def sending(self, draft: Draft) -> None:
+        self._sending = draft
+        self._timer.stop()  # the operation saves what it sends
+        if self._session is not None:
+            self._saved.pop((self._session, self.editing), None)
+
+    def refused(self) -> None:
+        """The operation never began; the text is where it was."""
+        self._sending = None
+        self._timer.start()
+
+    def send_ended(self, chat: Chat, sent: bool, in_flight: Draft | None) -> None:
+        """Takes out of the composer what became a message; gives back what did not."""
+        front = chat.session_id == self._session
+        if sent:
+            self._saved.pop((chat.session_id, None), None)
+            if front and self.editing is not None and self._sending is not None:
+                self._tasks.start(self.end_edit(chat, forget=True), "end edit")
+            elif front and in_flight is None:
+                self._take_out(self._sending or self.now)
+            if front:
+                self._sending = None
+        elif front:
+            self._sending = None
+            if in_flight is not None:
+                self.give_back(in_flight)
+            else:
+                self._timer.start()
+        elif in_flight is not None:
+            self._tasks.start(self._save(chat.session_id, None, in_flight), "draft")
+
+    def queue_changed(self, queue: tuple[Draft, ...]) -> None:
+        """What was sent may wait in the queue now and is no draft any more."""
+        if self._sending is not None and self._sending in queue:
+            self._take_out(self._sending)
+            self._sending = None
+
+    def give_back(self, draft: Draft) -> None:
+        """Before what has been typed since."""
+        text = "\n\n".join(t for t in (draft.text, self.now.text) if t.strip())
+        attached = (*draft.attached, *(a for a in self.now.attached if a not in draft.attached))
+        self.now = Draft(text, attached)
+        self.shown.emit(self.now)
+        self._timer.start()
+
+    def _take_out(self, sent: Draft) -> None:
+        """What was typed after it stays."""
+        rest = self.now
+        if rest == sent:
+            rest = Draft()
+        elif sent.text and rest.text.startswith(sent.text):
+            kept = tuple(a for a in rest.attached if a not in sent.attached)
+            rest = Draft(rest.text[len(sent.text) :].lstrip(), kept)
+        if rest != self.now:
+            self.now = rest
+            self.shown.emit(rest)
+        self._timer.start()
+
+    # -- keeping
+
+    def _on_timeout(self) -> None:
+        self._tasks.start(self.flush(), "draft")
+
+    async def flush(self) -> None:
+        """Keeps what is in the composer now."""
+        self._timer.stop()
+        if self._session is not None:
+            await self._save(self._session, self.editing, self.now)
+
+    async def keep_queue(self, chat: Chat) -> None:
+        """At the end, follow-ups that were not sent become the draft."""
+        waiting = chat.queued
+        if not waiting:
+            return
+        draft = await self._workspace.draft(chat.session_id)
+        every = (*waiting, draft)
+        text = "\n\n".join(d.text for d in every if d.text.strip())
+        attached = tuple(dict.fromkeys(a for d in every for a in d.attached))
+        await self._save(chat.session_id, None, Draft(text, attached))
+
+    async def _save(self, session: SessionId, edits: MessageId | None, draft: Draft) -> None:
+        if self._saved.get((session, edits)) == draft:
+            return
+        self._saved[session, edits] = draft
+        await self._workspace.save_draft(session, edits, draft)

@@ -1,0 +1,166 @@
+"""The Zotero library in use: its state in words, choosing another one, questions made from its titles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from bibgenie_desktop.domain.errors import UserError
+from bibgenie_desktop.gui.docks.library import LibraryFacts
+from bibgenie_desktop.gui.sidebar import LibraryLine
+from bibgenie_desktop.gui.tasks import Tasks
+from bibgenie_desktop.gui.tr import number, tr
+from bibgenie_desktop.gui.welcome import LibraryCard, LibraryOffer, Starter
+from bibgenie_desktop.gui.when import age
+from bibgenie_desktop.services.workspace import LibraryStatus, Workspace
+
+AGE_MS = 20_000
+STARTERS = 3
+
+
+class Libraries(Protocol):
+    """What the application lets the window do with libraries."""
+
+    def offers(self) -> Sequence[LibraryOffer]:
+        """Those that were found, and the sample library last."""
+
+    async def choose(self, path: Path | None) -> None:
+        """Takes another library, None the sample one. Raises `UserError`; the old one then stays."""
+
+    async def load(self) -> None:
+        """Reads the chosen library if it was not read yet. Raises `UserError`."""
+
+    async def starters(self, most: int) -> Sequence[str]:
+        """Questions that this library can answer, made from titles of works that can be read."""
+
+
+class LibraryPresenter(QObject):
+    line_changed = Signal(object)
+    card_changed = Signal(object, object)
+    facts_changed = Signal(object)
+    starters_changed = Signal(object)
+    library_changed = Signal()
+    failed = Signal(object)
+
+    def __init__(
+        self, workspace: Workspace, libraries: Libraries, tasks: Tasks, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._workspace, self._libraries, self._tasks = workspace, libraries, tasks
+        self._busy = False
+        self._error: UserError | None = None
+        self._offers: tuple[LibraryOffer, ...] = ()
+        self._clock = QTimer(self)  # the age grows, and the file watcher may have read anew
+        self._clock.setInterval(AGE_MS)
+        self._clock.timeout.connect(self.redraw)
+        self._clock.start()
+
+    def close(self) -> None:
+        self._clock.stop()
+
+    def start(self) -> None:
+        """Looks for libraries and reads the chosen one."""
+        self._offers = tuple(self._libraries.offers())
+        self._begin(self._libraries.load(), "library")
+
+    def refresh(self) -> None:
+        self._begin(self._workspace.refresh_library(), "refresh library")
+
+    def choose(self, path: str) -> None:
+        """`path` empty: the sample library."""
+        self._begin(self._libraries.choose(Path(path) if path else None), "choose library", changed=True)
+
+    def _begin(self, work: object, name: str, *, changed: bool = False) -> None:
+        self._busy, self._error = True, None
+        self.redraw()
+        self._tasks.start(self._run(work, changed), name)
+
+    async def _run(self, work: object, changed: bool) -> None:
+        try:
+            await work  # type: ignore[misc]
+        except UserError as error:
+            self._error = error
+            self.failed.emit(error)
+        finally:
+            self._busy = False
+            self.redraw()
+        if self._error is None:
+            self._offers = tuple(self._libraries.offers())
+            if changed:
+                self.library_changed.emit()
+            self.redraw()
+            questions = await self._libraries.starters(STARTERS)
+            self.starters_changed.emit(tuple(_starter(i, q) for i, q in enumerate(questions)))
+
+    def redraw(self) -> None:
+        status = self._workspace.library_status
+        self.line_changed.emit(self._line(status))
+        self.card_changed.emit(self._card(status), self._shown_offers(status))
+        self.facts_changed.emit(self._facts(status))
+
+    def _shown_offers(self, status: LibraryStatus | None) -> tuple[LibraryOffer, ...]:
+        """Those that are not in use already."""
+        used = str(status.data_dir) if status is not None and status.loaded else None
+        return tuple(o for o in self._offers if used is None or o.path != used)
+
+    def _line(self, status: LibraryStatus | None) -> LibraryLine:
+        if status is None:
+            reason = tr("No Zotero library has been chosen yet.")
+            return LibraryLine(
+                tr("No Zotero library"), tr("Choose one on the first page"), "text3", self._busy, reason
+            )
+        if not status.loaded:
+            if self._error is not None:
+                return LibraryLine(tr("Zotero cannot be read"), self._error.title, "warn", self._busy)
+            return LibraryLine(tr("Zotero"), tr("Reading the library…"), "text3", busy=True)
+        items = tr("Zotero · 1 item") if status.items == 1 else tr("Zotero · {0} items")
+        detail = tr("Snapshot {0}").format(age(status.age_ms))
+        if self._busy:
+            detail = tr("Reading the library again…")
+        elif status.notice:
+            detail = status.notice
+        tone = "warn" if status.stale else "ok"
+        return LibraryLine(items.format(number(status.items)), detail, tone, self._busy)  # type: ignore[arg-type]
+
+    def _card(self, status: LibraryStatus | None) -> LibraryCard:
+        if self._error is not None and not (status is not None and status.loaded):
+            detail = f"{self._error.title} {self._error.advice}".strip()
+            return LibraryCard(tr("The library cannot be read"), detail, "warn", self._busy)
+        if status is None:
+            found = any(o.path for o in self._offers)
+            title = tr("Zotero was found on this computer") if found else tr("No Zotero library was found")
+            detail = tr("Choose the library that answers should come from. It is only read, never changed.")
+            return LibraryCard(title, detail, "accent", self._busy)
+        if not status.loaded:
+            return LibraryCard(tr("Reading the library…"), str(status.data_dir), "accent", busy=True)
+        groups = len(status.libraries) - 1
+        facts = [tr("{0} items").format(number(status.items))]
+        if groups > 0:
+            facts.append(tr("1 group") if groups == 1 else tr("{0} groups").format(groups))
+        facts.append(str(status.data_dir))
+        title = tr("Zotero library in use") if self._from_zotero(status) else tr("Sample library in use")
+        return LibraryCard(title, " · ".join(facts), "ok", self._busy)
+
+    def _from_zotero(self, status: LibraryStatus) -> bool:
+        return status.data_dir.name != "sample-library"
+
+    def _facts(self, status: LibraryStatus | None) -> LibraryFacts:
+        if status is None or not status.loaded:
+            line = self._line(status)
+            return LibraryFacts(line.title, line.detail, (), self._busy)
+        names = tuple((lib.name or tr("My Library"), "") for lib in status.libraries)
+        line = self._line(status)
+        return LibraryFacts(line.title, line.detail, names, self._busy, str(status.data_dir))
+
+
+def _starter(index: int, question: str) -> Starter:
+    glyphs = ("search", "quote", "article")
+    details = (
+        tr("Searches titles and abstracts, then reads the best matches"),
+        tr("Quotes the passages it rests on, page by page"),
+        tr("Reads the work and cites its pages"),
+    )
+    return Starter(glyphs[index % 3], question, details[index % 3])
