@@ -7,7 +7,8 @@ and how hits are ranked is decided here; the caller decides how much of them it 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -73,6 +74,11 @@ class MetadataIndex:
     def __init__(self, contents: Contents) -> None:
         self._contents = contents
         self._entries = [_entry(item) for item in contents.items.values()]
+        self._exact: dict[str, set[str]] = defaultdict(set)
+        for item in contents.items.values():
+            for name in (key(item.title), item.citekey.lower(), bare_doi(item.doi)):
+                if name:
+                    self._exact[name].add(item.id)
 
     def search(self, query: Query) -> Hits:
         """Raises `filters.UnknownValue` for a filter that names nothing in the library."""
@@ -95,15 +101,19 @@ class MetadataIndex:
         needles = [_needle(t) for t in terms]
         rarity = dict.fromkeys(needles, 1.0)
         hits = [e for e in entries if all(n in e.everything for n in needles)]
+        exact = self._named(text)
         relaxed = False
-        exact = _exact_match(text)
-        if not hits and (len(needles) > 1 or any(exact(e.item) for e in entries)):
-            relaxed = len(needles) > 1
+        if not hits:
+            hits = [e for e in entries if e.item.id in exact]
+        if not hits and len(needles) > 1:
+            relaxed = True
             hits, rarity = _any_word(entries, needles)
-        scored = [(_score(e, needles, rarity) + (_EXACT if exact(e.item) else 0.0), e.item) for e in hits]
-        if not scored:
-            scored = [(_EXACT, e.item) for e in entries if exact(e.item)]
-        return scored, relaxed
+        return [(_score(e, needles, rarity) + _EXACT * (e.item.id in exact), e.item) for e in hits], relaxed
+
+    def _named(self, text: str) -> set[str]:
+        """The items of which a text is the whole title, the citation key or the DOI."""
+        names = {key(text), text.strip().lstrip("@").lower(), bare_doi(text)}
+        return set().union(*(self._exact.get(n, set()) for n in names))
 
 
 def _any_word(entries: Sequence[_Entry], needles: list[str]) -> tuple[list[_Entry], dict[str, float]]:
@@ -148,19 +158,6 @@ def _score(entry: _Entry, needles: Iterable[str], rarity: dict[str, float]) -> f
             best = max(best, weight if whole else weight * _PREFIX_ONLY)
         total += best * worth
     return total
-
-
-def _exact_match(text: str) -> Callable[[Item], bool]:
-    title, citekey, doi = key(text), text.strip().lower(), bare_doi(text)
-
-    def matches(item: Item) -> bool:
-        if item.citekey and item.citekey.lower() == citekey:
-            return True
-        if item.doi and bare_doi(item.doi) == doi:
-            return True
-        return bool(title) and len(item.title) < len(title) + 40 and key(item.title) == title
-
-    return matches
 
 
 def _ordered(scored: list[tuple[float, Item]], sort: Sort) -> list[Item]:

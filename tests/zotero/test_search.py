@@ -81,6 +81,12 @@ def test_an_exact_key_doi_or_title_comes_first(index: MetadataIndex, text: str) 
     assert search(index, text).items[0].title == "Sleep-dependent memory consolidation"
 
 
+def test_a_key_or_doi_finds_its_item_alone(index: MetadataIndex) -> None:
+    for text in ("10.1038/nature04286", "@walkerWhyWeSleep2017", "doi:10.1016/j.tics.2013.01.006"):
+        hits = search(index, text)
+        assert (hits.total, hits.relaxed) == (1, False)
+
+
 def test_chinese_and_japanese_are_found_by_any_part(tmp_path: Path) -> None:
     data_dir = generated(tmp_path / "lib", "--items", "37")
     index = MetadataIndex(contents_of(data_dir, tmp_path / "private"))
