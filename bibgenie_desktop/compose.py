@@ -16,8 +16,9 @@ from bibgenie_desktop.domain.errors import LibraryUnavailable, UserError
 from bibgenie_desktop.domain.ids import IdMaker, uuid7
 from bibgenie_desktop.net import Http
 from bibgenie_desktop.providers.base import Provider
-from bibgenie_desktop.providers.builtin import BUILTIN_PROFILES, BuiltinAssistant
+from bibgenie_desktop.providers.builtin.provider import BUILTIN_PROFILES, BuiltinAssistant
 from bibgenie_desktop.providers.factory import http_provider
+from bibgenie_desktop.services.estimates import CALIBRATION, Estimates
 from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.planner import Planner, Prompts
 from bibgenie_desktop.services.tools.read_result import ReadResult
@@ -119,9 +120,12 @@ def _key_of(secrets: SecretStore, provider: str) -> Callable[[], Awaitable[str |
     return key
 
 
-def planner_for(library: ZoteroLibrary | None) -> Planner:
-    """The builder of requests, for those who only want to look at one."""
-    return Planner(prompts(), Toolbox(library_tools(library) if library else ()), ReadResult.spec)
+def planner_for(library: ZoteroLibrary | None, store: Store) -> Planner:
+    """The builder of requests, for those who only want to look at one, with what was learned so far."""
+    estimates = Estimates()
+    estimates.take(store.model_facts(CALIBRATION))
+    tools = library_tools(library) if library is not None else ()
+    return Planner(prompts(), Toolbox(tools), ReadResult.spec, estimates)
 
 
 def candidates(options: Options) -> tuple[Candidate, ...]:
@@ -192,6 +196,7 @@ class Application:
             clock=now_ms,
             automatic=self.preferences.automatic_compaction,
         )
+        await self.workspace.estimates.load()
         self.notices = notices
         try:
             candidate = chosen_library(self.options, self.preferences)

@@ -112,6 +112,27 @@ def keys_in(text: str) -> frozenset[str]:
     return frozenset(match[0] for match in FULL_KEY.finditer(text))
 
 
+@dataclass(frozen=True, slots=True)
+class SectionDiff:
+    """What a section's statements gained and lost between two summaries."""
+
+    name: str
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+def diff_sections(old: str, new: str) -> tuple[SectionDiff, ...]:
+    """All eight sections in order; a reworded statement is one lost and one gained."""
+    before, after = dict(sections_of(old)), dict(sections_of(new))
+    diffs = []
+    for name in SECTIONS:
+        was, now = statements_of(before.get(name, "")), statements_of(after.get(name, ""))
+        added = tuple(s for s in now if s not in was)
+        removed = tuple(s for s in was if s not in now)
+        diffs.append(SectionDiff(name, added, removed))
+    return tuple(diffs)
+
+
 def in_order(sections: Mapping[str, str]) -> str:
     """A summary's text from its sections."""
     return "\n\n".join(f"## {name}\n{sections[name].strip()}" for name in SECTIONS)

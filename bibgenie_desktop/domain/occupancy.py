@@ -46,6 +46,7 @@ def measure(
     """
     messages = projection.messages
     costs = [estimator.message(m) for m in messages]
+    base_cost = estimator.scaled(fixed.tokens)
     first = 0 if projection.checkpoint is None else 1 + projection.tail
     for index in range(len(messages) - 1, first - 1, -1):
         entry = messages[index]
@@ -54,11 +55,11 @@ def measure(
             continue
         usage = reported[-1]
         late = _late(entry, usage, estimator)
-        estimate = fixed.tokens + sum(costs[: index + 1]) - late
+        estimate = base_cost + sum(costs[: index + 1]) - late
         base = _carried(usage, entry, estimator.profile)
         if _valid(usage, base, estimate, estimator.profile):
             return Occupancy(base + late + sum(costs[index + 1 :]), "reported")
-    return Occupancy(fixed.tokens + sum(costs), "estimated")
+    return Occupancy(base_cost + sum(costs), "estimated")
 
 
 def _late(entry: ProjectedMessage, usage: Usage, estimator: Estimator) -> int:
@@ -71,7 +72,7 @@ def _late(entry: ProjectedMessage, usage: Usage, estimator: Estimator) -> int:
             return PER_TOOL // 2 + estimator.text(part.sent)
         return 0
 
-    return sum(cost(p) for p in entry.parts)
+    return estimator.scaled(sum(cost(p) for p in entry.parts))
 
 
 def _carried(usage: Usage, entry: ProjectedMessage, profile: ModelProfile) -> int:

@@ -25,9 +25,11 @@ from bibgenie_desktop.services import events
 from bibgenie_desktop.services.cancel import CancelToken
 from bibgenie_desktop.services.compaction_flow import CompactionFlow, Outcome
 from bibgenie_desktop.services.compactor import Compactor
+from bibgenie_desktop.services.estimates import Estimates
 from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.open_session import OpenSession
 from bibgenie_desktop.services.planner import Plan, Planner
+from bibgenie_desktop.services.tools.base import Card, Decision
 from bibgenie_desktop.services.tools.read_result import ReadResult
 from bibgenie_desktop.services.tools.toolbox import Toolbox
 from bibgenie_desktop.services.turn import TurnRunner
@@ -50,18 +52,24 @@ class Chat(OpenSession):
         models: Models,
         compactor: Compactor,
         toolbox: Toolbox,
+        estimates: Estimates,
         ids: IdMaker,
         clock: Clock,
         automatic: bool,
     ) -> None:
-        super().__init__(session_id, store, planner, models)
+        super().__init__(session_id, store, planner, models, estimates)
         self.waiting: Draft | None = None
         """A text sent while a compaction runs: frozen until that ends."""
         self.queued: tuple[Draft, ...] = ()
         self._ids = ids
         self._flow = CompactionFlow(self, store, planner, compactor, automatic=automatic)
         reader = ReadResult(self.read_handle)
-        self._runner = TurnRunner(store, planner, models, toolbox, reader, clock, self.announce)
+        self._compactor = compactor
+        self._card_turn = asyncio.Lock()
+        self._decision: asyncio.Future[Decision] | None = None
+        self._runner = TurnRunner(
+            store, planner, models, toolbox, reader, estimates, clock, self.announce, self._ask_person
+        )
 
     async def send(self, draft: Draft, *, without_compacting: bool = False) -> None:
         """Sends the draft after its preflight. Refused, failed or cancelled: nothing is sent, the draft
@@ -207,6 +215,47 @@ class Chat(OpenSession):
                 outcome = await self._flow.run(plan, decision, "manual")
         await self._send_waiting(go_on=outcome in ("done", "nothing"))
 
+    async def undo_checkpoint(self) -> None:
+        """Takes back the checkpoint that is the leaf; it stays in the tree."""
+        self.require(Action.UNDO_CHECKPOINT)
+        checkpoint = self._leaf_checkpoint()
+        with self.working(SessionState.PREFLIGHT, "Taking the checkpoint back"):
+            await self._store.run(Store.switch, self.session_id, self.session.head, checkpoint.parent_id)
+            await self.reload()
+
+    async def revise_summary(self, summary: str) -> None:
+        """An edited summary as a new checkpoint under the one that is the leaf, judged like any other."""
+        self.require(Action.REVISE_SUMMARY)
+        old = self._leaf_checkpoint()
+        with self.working(SessionState.COMPACTING, "Checking the summary"):
+            plan = await self.plan(Draft())
+            await self._flow.commit(self._compactor.revised(plan, old, summary, self.session.head))
+
+    def _leaf_checkpoint(self) -> Checkpoint:
+        leaf = self.path[-1] if self.path else None
+        if not isinstance(leaf, Checkpoint):
+            raise NotAllowed("There is no checkpoint at the end of this branch.", "Compact first.")
+        return leaf
+
+    def answer_card(self, decision: Decision) -> None:
+        """The person's word on the proposal that the turn waits for."""
+        self.require(Action.ANSWER_CARD)
+        if self._decision is not None and not self._decision.done():
+            self._decision.set_result(decision)
+
+    async def _ask_person(self, call_id: str, card: Card) -> Decision:
+        async with self._card_turn:
+            self._decision = asyncio.get_running_loop().create_future()
+            self.set_state(SessionState.AWAITING_APPROVAL, "Waiting for you")
+            self.announce(events.CardOpened(call_id, card))
+            try:
+                return await self._decision
+            finally:
+                self._decision = None
+                self.announce(events.CardClosed(call_id))
+                if self.state is SessionState.AWAITING_APPROVAL:
+                    self.set_state(SessionState.STREAMING, "Answering")
+
     def cancel(self) -> None:
         """Ends a preflight or a compaction; nothing of it is written."""
         if self.refusal(Action.CANCEL) is None:
@@ -283,6 +332,7 @@ class Chat(OpenSession):
         self.token = CancelToken()
         grown = [m.id for m in path[:-1]] == [m.id for m in self.path]
         self.session, self.path, self.pending = session, path, pending
+        self.undone = False
         self.set_state(SessionState.STREAMING, "Answering")
         self.announce(events.MessageAppended(path[-1]) if grown else events.BranchLoaded(session))
         self.announce(events.ReplyStarted(pending.message_id, pending.parent_id, profile.ref))
@@ -299,6 +349,7 @@ class Chat(OpenSession):
     async def _after_turn(self) -> None:
         """Compacts by itself if the answer left the context above its trigger, then sends what waits."""
         last = self.path[-1] if self.path else None
+        await self._estimates.save()
         self.announce(events.ContextChanged())
         self.announce(events.SessionsChanged(self.session_id))
         outcome: Outcome = "nothing"

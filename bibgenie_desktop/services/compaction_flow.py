@@ -44,7 +44,8 @@ class CompactionFlow:
 
     def wanted(self, plan: Plan) -> Compaction | None:
         """The preflight compaction that a request wants, once for the same head, model and draft."""
-        if not (self.automatic and plan.above_trigger and plan.path):
+        held_back = self._chat.undone and not plan.overshoot
+        if held_back or not (self.automatic and plan.above_trigger and plan.path):
             return None
         return self._once(plan, self._planner.decide(plan, "preflight"))
 
@@ -64,16 +65,17 @@ class CompactionFlow:
     async def run(self, plan: Plan, decision: Compaction, trigger: Trigger) -> Outcome:
         """Summary and commit at the head the session has now."""
         checkpoint = await self.summarise(plan, decision, trigger)
-        return "failed" if checkpoint is None else await self._commit(checkpoint)
+        return "failed" if checkpoint is None else await self.commit(checkpoint)
 
     async def summarise(self, plan: Plan, decision: Compaction, trigger: Trigger) -> Checkpoint | None:
         """The checkpoint, not written yet; None after saying why there is none."""
         chat = self._chat
         chat.set_state(SessionState.COMPACTING, "Compacting earlier context")
         chat.announce(events.CompactionProgress(0, plan.limits.summary_budget))
+        pins = await self._store.run(Store.pins, chat.session_id)
         try:
             return await self._compactor.checkpoint(
-                plan, decision, chat.session.head, trigger, chat.token, chat.announce
+                plan, decision, chat.session.head, trigger, pins, chat.token, chat.announce
             )
         except Cancelled:
             chat.announce(events.CompactionEnded("cancelled", CANCELLED))
@@ -81,7 +83,7 @@ class CompactionFlow:
             chat.announce(events.CompactionEnded("failed", f"{error.title} {error.advice}".strip()))
         return None
 
-    async def _commit(self, checkpoint: Checkpoint) -> Outcome:
+    async def commit(self, checkpoint: Checkpoint) -> Outcome:
         """Writes a checkpoint at the head it was made for, and shows the stored state."""
         chat = self._chat
         head = Head(checkpoint.head_leaf_id, checkpoint.head_revision)

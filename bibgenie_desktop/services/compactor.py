@@ -10,12 +10,11 @@ from string import Template
 from bibgenie_desktop.domain.boundary import Compaction
 from bibgenie_desktop.domain.checkpoint import SECTIONS, judge, keys_in, strike_unknown_keys
 from bibgenie_desktop.domain.errors import UserError
-from bibgenie_desktop.domain.estimate import Estimator
 from bibgenie_desktop.domain.ids import Clock, IdMaker, MessageId
-from bibgenie_desktop.domain.ledger import extend_ledger, keys_of, project_ledger
+from bibgenie_desktop.domain.ledger import LedgerEntry, extend_ledger, keys_of, pins_cost, project_ledger
 from bibgenie_desktop.domain.messages import Checkpoint, Head, Trigger
 from bibgenie_desktop.domain.parts import TextPart
-from bibgenie_desktop.domain.projection import ProjectedMessage, Projection, newest_checkpoint
+from bibgenie_desktop.domain.projection import ProjectedMessage, Projection, newest_checkpoint, project
 from bibgenie_desktop.domain.serialise import grapheme_border, serialise, serialise_message
 from bibgenie_desktop.domain.tokens import estimate_text
 from bibgenie_desktop.providers.base import Finished, Request, TextDelta, ToolCalled
@@ -48,6 +47,7 @@ class Compactor:
         decision: Compaction,
         head: Head,
         trigger: Trigger,
+        pins: tuple[LedgerEntry, ...],
         token: CancelToken,
         progress: Progress,
     ) -> Checkpoint:
@@ -55,21 +55,49 @@ class Compactor:
 
         Raises `Cancelled`, `CompactionFailed` or the provider's error.
         """
-        leaf = plan.path[-1]
         newest = newest_checkpoint(plan.path)
         previous = plan.path[newest] if newest is not None else None
         known = previous if isinstance(previous, Checkpoint) else None
-        ledger = extend_ledger(known.ledger if known else (), decision.span)
+        ledger = extend_ledger(known.ledger if known else (), decision.span, pins)
+        if pins_cost(pins) > plan.limits.ledger_budget:
+            raise CompactionFailed(
+                "What you pinned does not fit this model's checkpoint; nothing was changed.",
+                "Unpin something, or choose a model with a larger window.",
+            )
         summary = await token.guard(self._summary(plan, decision, known, progress))
         shown = keys_in(serialise((*decision.span, *decision.tail)) + (known.summary if known else ""))
         summary, _ = strike_unknown_keys(summary, shown | keys_of(ledger))
-        estimator = Estimator(plan.profile)
+        return self._built(plan, head, trigger, decision.first_kept_id, summary, ledger)
+
+    def revised(self, plan: Plan, old: Checkpoint, summary: str, head: Head) -> Checkpoint:
+        """The checkpoint `old`, at the plan path's end, with a summary that a person edited.
+
+        Raises `CompactionFailed` where the judge refuses it.
+        """
+        verdict = judge(summary, finished=True, budget=plan.limits.summary_budget, replaces=None)
+        if not verdict.accepted:
+            raise CompactionFailed("The edited summary cannot be used yet.", " ".join(verdict.faults))
+        path = serialise(m for m in plan.path if not isinstance(m, Checkpoint))
+        known = keys_in(old.summary) | keys_in(path) | keys_of(old.ledger)
+        struck, _ = strike_unknown_keys(summary.strip(), known)
+        return self._built(plan, head, "revise", old.first_kept_id, struck, old.ledger)
+
+    def _built(
+        self,
+        plan: Plan,
+        head: Head,
+        trigger: Trigger,
+        first_kept_id: MessageId | None,
+        summary: str,
+        ledger: tuple[LedgerEntry, ...],
+    ) -> Checkpoint:
+        leaf = plan.path[-1]
         checkpoint = Checkpoint(
             id=MessageId(self._ids()),
             tree_id=leaf.tree_id,
             parent_id=leaf.id,
             depth=leaf.depth + 1,
-            first_kept_id=decision.first_kept_id,
+            first_kept_id=first_kept_id,
             summary=summary,
             ledger=ledger,
             ledger_projected=project_ledger(ledger, plan.limits.ledger_budget),
@@ -81,8 +109,8 @@ class Compactor:
             model=plan.profile.ref,
             created_at=self._clock(),
         )
-        kept = sum(estimator.message(m) for m in (checkpoint, *decision.tail))
-        return replace(checkpoint, tokens_after=plan.fixed.tokens + kept)
+        after = plan.estimator.projection(project((*plan.path, checkpoint)))
+        return replace(checkpoint, tokens_after=plan.limits.fixed + after)
 
     async def _summary(
         self, plan: Plan, decision: Compaction, known: Checkpoint | None, progress: Progress
@@ -96,7 +124,7 @@ class Compactor:
         chunks = self._chunks(plan, blocks, previous, tail) or [""]
         replaced = None
         if not refresh:
-            estimator = Estimator(plan.profile)
+            estimator = plan.estimator
             replaced = sum(estimator.message(m) for m in decision.span)
             replaced += estimate_text(known.summary) if known else 0
         for stage, chunk in enumerate(chunks, 1):

@@ -9,6 +9,7 @@ from bibgenie_desktop.domain.ids import MessageId, SessionId
 from bibgenie_desktop.domain.messages import Message, Session
 from bibgenie_desktop.domain.parts import Draft, ToolPart
 from bibgenie_desktop.domain.states import SessionState
+from bibgenie_desktop.services.tools.base import Card
 
 Offer = Literal["compact", "send_anyway", "retry", "edit", "choose_model", "reload"]
 
@@ -66,6 +67,19 @@ class ToolStarted:
 @dataclass(frozen=True, slots=True)
 class ToolEnded:
     part: ToolPart
+
+
+@dataclass(frozen=True, slots=True)
+class CardOpened:
+    """The turn waits for the person's word on a proposal."""
+
+    call_id: str
+    card: Card
+
+
+@dataclass(frozen=True, slots=True)
+class CardClosed:
+    call_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +156,8 @@ ChatEvent: TypeAlias = (
     | ReplyReasoning
     | ToolStarted
     | ToolEnded
+    | CardOpened
+    | CardClosed
     | ReplyEnded
     | CompactionProgress
     | CompactionEnded

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from bibgenie_desktop.domain.errors import Cancelled, NotAllowed, StaleBranch, UserError
 from bibgenie_desktop.domain.ids import MessageId, SessionId
@@ -17,6 +17,7 @@ from bibgenie_desktop.domain.states import Action, SessionState, refusal
 from bibgenie_desktop.domain.topology import DamagedBranch
 from bibgenie_desktop.services import events
 from bibgenie_desktop.services.cancel import CancelToken
+from bibgenie_desktop.services.estimates import Estimates
 from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.planner import Plan, Planner, Verdict
 from bibgenie_desktop.services.results import split_handle
@@ -31,7 +32,14 @@ class OpenSession:
     """A session that is open. `path` runs from (at least) the boundary to the leaf; see
     `Store.open_branch`."""
 
-    def __init__(self, session_id: SessionId, store: StoreWorker, planner: Planner, models: Models) -> None:
+    def __init__(
+        self,
+        session_id: SessionId,
+        store: StoreWorker,
+        planner: Planner,
+        models: Models,
+        estimates: Estimates,
+    ) -> None:
         self.session_id = session_id
         self.session: Session
         self.path: Path = ()
@@ -40,10 +48,13 @@ class OpenSession:
         self.state = SessionState.IDLE
         self.step = ""
         self.pending: PendingReply | None = None
+        self.undone = False
+        """The newest checkpoint was just taken back: nothing compacts by itself until a new message."""
         self.token = CancelToken()
         self._store = store
         self._planner = planner
         self._models = models
+        self._estimates = estimates
         self._listeners: list[Listener] = []
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
@@ -75,6 +86,9 @@ class OpenSession:
         self.session, self.whole = opened.session, opened.complete
         self.damaged = opened.path if isinstance(opened.path, DamagedBranch) else None
         self.path = () if isinstance(opened.path, DamagedBranch) else opened.path
+        self.undone = await self._store.run(Store.checkpoint_undone, self.session_id)
+        with suppress(UserError):  # a model that is gone: the plan will say so
+            await self._estimates.load_path(self.path, self._models.profile(self.session.model))
         self.announce(events.BranchLoaded(self.session))
 
     async def plan(self, draft: Draft) -> Plan:

@@ -20,6 +20,7 @@ from bibgenie_desktop.domain.parts import Draft, ImagePart, Part
 from bibgenie_desktop.domain.projection import DRAFT_ID, Projection, project
 from bibgenie_desktop.domain.usage import Usage
 from bibgenie_desktop.providers.base import Request
+from bibgenie_desktop.services.estimates import Estimates
 from bibgenie_desktop.services.tools.toolbox import Toolbox
 
 
@@ -35,6 +36,7 @@ class Plan:
     occupancy: Occupancy
     path: Path
     draft: Draft
+    estimator: Estimator
 
     @property
     def overshoot(self) -> int:
@@ -75,10 +77,11 @@ class Prompts:
 class Planner:
     """Pure sums over values; may take long for large paths, so callers on the event loop use a thread."""
 
-    def __init__(self, prompts: Prompts, toolbox: Toolbox, reader: ToolSpec) -> None:
+    def __init__(self, prompts: Prompts, toolbox: Toolbox, reader: ToolSpec, estimates: Estimates) -> None:
         self._prompts = prompts
         self._toolbox = toolbox
         self._reader = reader
+        self._estimates = estimates
 
     def fixed(self, profile: ModelProfile) -> Fixed:
         return fixed_for(profile, self._prompts.system, self._toolbox.specs, self._reader)
@@ -112,11 +115,11 @@ class Planner:
         usages: dict[str, tuple[Usage, ...]],
     ) -> Plan:
         fixed = self.fixed(profile)
-        estimator = Estimator(profile)
+        estimator = self._estimates.estimator(profile)
         tokens = tuple(estimator.message(m) for m in projection.messages)
         occupancy = measure(projection, usages, fixed, estimator)
-        limits = limits_of(profile, fixed.tokens)
-        return Plan(profile, fixed, limits, projection, tokens, occupancy, path, draft)
+        limits = limits_of(profile, estimator.scaled(fixed.tokens))
+        return Plan(profile, fixed, limits, projection, tokens, occupancy, path, draft, estimator)
 
     def decide(self, plan: Plan, way: Way) -> Decision:
         """What a compaction would do to the plan's path."""
@@ -124,7 +127,7 @@ class Planner:
             Situation(
                 path=plan.path,
                 limits=plan.limits,
-                estimator=Estimator(plan.profile),
+                estimator=plan.estimator,
                 occupancy=plan.occupancy.tokens,
                 draft=plan.draft_tokens,
             ),

@@ -6,25 +6,25 @@ Every way out of `TurnRunner.run` ends the pending reply as an assistant message
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from bibgenie_desktop.domain.errors import Cancelled, UserError
-from bibgenie_desktop.domain.estimate import Estimator
 from bibgenie_desktop.domain.ids import Clock, MessageId
 from bibgenie_desktop.domain.messages import Path, PendingReply, Status
 from bibgenie_desktop.domain.models import ModelProfile
-from bibgenie_desktop.domain.parts import Part, ReasoningPart, TextPart, ToolPart
+from bibgenie_desktop.domain.parts import Part, ReasoningPart, TextPart, ToolPart, ToolState
 from bibgenie_desktop.domain.usage import Usage
 from bibgenie_desktop.providers import base
 from bibgenie_desktop.services.cancel import CancelToken
+from bibgenie_desktop.services.estimates import Estimates
 from bibgenie_desktop.services.events import ChatEvent, ReplyReasoning, ReplyText, ToolEnded, ToolStarted
 from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.planner import Plan, Planner, blobs_of, request_of
 from bibgenie_desktop.services.results import LEAST_RESULT, fit_result, handle
-from bibgenie_desktop.services.tools.base import Tool, ToolResult
+from bibgenie_desktop.services.tools.base import Card, Decision, ProposingTool, Tool, ToolResult
 from bibgenie_desktop.services.tools.toolbox import Toolbox
 from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.storage.values import Finished
@@ -87,16 +87,20 @@ class TurnRunner:
         models: Models,
         toolbox: Toolbox,
         reader: Tool,
+        estimates: Estimates,
         clock: Clock,
         announce: Announce,
+        ask: Callable[[str, Card], Awaitable[Decision]],
     ) -> None:
         self._store = store
         self._planner = planner
         self._models = models
         self._toolbox = toolbox
         self._reader = reader
+        self._estimates = estimates
         self._clock = clock
         self._announce = announce
+        self._ask = ask
         self._reply: _Reply | None = None
 
     def parts_of(self, message_id: MessageId) -> tuple[Part, ...] | None:
@@ -200,6 +204,9 @@ class TurnRunner:
             reply.usage.append(replace(reported or _estimated(plan, reply), complete=False))
             raise
         reply.usage.append(reported or _estimated(plan, reply))
+        if reported is not None:
+            raw = plan.fixed.tokens + round(sum(plan.tokens) / plan.estimator.factor)
+            await self._estimates.learn(plan.profile, reported, raw)
         if reason in ("content_filter", "refusal"):
             raise UserError(FILTERED, "Ask in other words, or choose another model.")
         if reason == "length":
@@ -218,9 +225,10 @@ class TurnRunner:
                 self._announce(ToolStarted(call))
                 result = await self._run_tool(call)
                 name = handle(reply.pending.message_id, index)
+                state: ToolState = "denied" if result.denied else "error" if result.error else "done"
                 ended = replace(
                     call,
-                    state="error" if result.error else "done",
+                    state=state,
                     result=result.text,
                     sent=fit_result(result.text, budget, name),
                     resources=result.resources,
@@ -243,9 +251,20 @@ class TurnRunner:
             names = ", ".join((*self._toolbox.names, reader.spec.name))
             return ToolResult(f"There is no tool {call.name}. The tools are: {names}.", error=True)
         try:
+            if isinstance(tool, ProposingTool):
+                return await self._propose(call, tool)
             return await tool.run(call.input)
         except UserError as failure:
             return ToolResult(f"{failure.title} {failure.advice}".strip(), error=True)
+
+    async def _propose(self, call: ToolPart, tool: ProposingTool) -> ToolResult:
+        card = await tool.propose(call.input)
+        if isinstance(card, ToolResult):
+            return card
+        decision = await self._ask(call.id, card)
+        if decision.kind == "declined":
+            return ToolResult("The person declined this proposal. Nothing was changed.", denied=True)
+        return await tool.carry_out(card, decision)
 
     async def _save_if_due(self, reply: _Reply) -> None:
         if self._clock() - reply.saved_at >= SAVE_EVERY_MS:
@@ -267,14 +286,14 @@ def _call(reply: _Reply, index: int, event: base.ToolCalled) -> ToolPart:
 
 def _estimated(plan: Plan, reply: _Reply) -> Usage:
     """A record for a request whose provider reported none."""
-    estimator = Estimator(plan.profile)
+    estimator = plan.estimator
     written = sum(estimator.part(p, in_turn=True) for p in reply.parts if p.step == reply.step)
     return Usage(
         provider=plan.profile.provider,
         base_url=plan.profile.base_url,
         model=plan.profile.model,
         input_total=plan.occupancy.tokens,
-        output_total=written,
+        output_total=estimator.scaled(written),
         source="estimate",
         step=reply.step,
     )

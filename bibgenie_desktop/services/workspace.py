@@ -5,10 +5,14 @@ Views and presenters know this module and the values it hands out, never the sto
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bibgenie_desktop.domain.capacity import PINS_OF_LEDGER
+from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.ids import Clock, IdMaker, MessageId, SessionId
+from bibgenie_desktop.domain.ledger import LedgerEntry, pins_cost
 from bibgenie_desktop.domain.messages import Message, Session
 from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.domain.parts import Draft
@@ -16,8 +20,10 @@ from bibgenie_desktop.domain.topology import DamagedBranch, Placeholder
 from bibgenie_desktop.services.chat import Chat
 from bibgenie_desktop.services.citing import CheckedCitation, CitationChecker
 from bibgenie_desktop.services.compactor import Compactor
+from bibgenie_desktop.services.estimates import Estimates
 from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.planner import Planner, Prompts, request_of
+from bibgenie_desktop.services.preview import DryRun, dry_run
 from bibgenie_desktop.services.tools.base import Tool
 from bibgenie_desktop.services.tools.read_result import ReadResult
 from bibgenie_desktop.services.tools.registry import library_tools
@@ -58,7 +64,8 @@ class Workspace:
         self._library: ZoteroLibrary | None = None
         self._citations: CitationChecker | None = None
         self._toolbox = Toolbox()
-        self.planner = Planner(prompts, self._toolbox, ReadResult.spec)
+        self.estimates = Estimates(store)
+        self.planner = Planner(prompts, self._toolbox, ReadResult.spec, self.estimates)
         self.use_library(library)
 
     # -- library --------------------------------------------------------------------------------------------
@@ -108,6 +115,7 @@ class Workspace:
             models=self.models,
             compactor=Compactor(self._prompts, self.models, self._ids, self.clock),
             toolbox=self._toolbox,
+            estimates=self.estimates,
             ids=self._ids,
             clock=self.clock,
             automatic=self._automatic,
@@ -158,6 +166,32 @@ class Workspace:
         plan = await chat.plan(draft)
         request = request_of(plan)
         return self.models.provider(plan.profile).encode(request)
+
+    async def dry_run(self, chat: Chat) -> DryRun:
+        """What the Compact action would do now; changes nothing, asks no model."""
+        plan = await chat.plan(Draft())
+        return await asyncio.to_thread(dry_run, self.planner, plan)
+
+    # -- pins -----------------------------------------------------------------------------------------------
+
+    async def pins(self, chat: Chat) -> Sequence[LedgerEntry]:
+        """What the person pinned in a session: it enters every checkpoint from the next one on."""
+        return await self._store.run(Store.pins, chat.session_id)
+
+    async def pin_entry(self, chat: Chat, entry: LedgerEntry) -> None:
+        """Pins a place or a sentence. Raises `UserError` where the session's model has no room for it."""
+        plan = await chat.plan(Draft())
+        room = int(PINS_OF_LEDGER * plan.limits.ledger_budget)
+        cost = pins_cost((*await self.pins(chat), entry))
+        if cost > room:
+            raise UserError(
+                f"This pin does not fit: all pins would take {cost:,} of {room:,} tokens.",
+                "Unpin something, shorten the sentence, or choose a model with a larger window.",
+            )
+        await self._store.run(Store.add_pin, chat.session_id, entry)
+
+    async def unpin_entry(self, chat: Chat, entry: LedgerEntry) -> None:
+        await self._store.run(Store.remove_pin, chat.session_id, entry)
 
     # -- drafts ---------------------------------------------------------------------------------------------
 

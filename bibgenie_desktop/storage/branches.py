@@ -11,6 +11,7 @@ from bibgenie_desktop.domain.topology import (
     CYCLE,
     FOREIGN_TREE,
     MISSING,
+    SELF_PARENT,
     BrokenNode,
     DamagedBranch,
     Placeholder,
@@ -18,7 +19,7 @@ from bibgenie_desktop.domain.topology import (
 )
 from bibgenie_desktop.storage.records import CHUNK, Records
 from bibgenie_desktop.storage.rows import NODE_COLUMNS, NODE_TABLES, WORDS, node_from_row
-from bibgenie_desktop.storage.values import NotFound, Opened, OutlineNode
+from bibgenie_desktop.storage.values import Opened, OutlineNode
 
 DEEPEST = 1_000_000
 """Ends a walk downwards in a damaged tree that goes round in a circle."""
@@ -40,7 +41,7 @@ class Branches(Records):
     def older(
         self, tree_id: TreeId, before: MessageId, limit: int = CHUNK
     ) -> tuple[Message | Placeholder, ...]:
-        """The messages above `before`, nearest ones, from older to newer; empty at the first message.
+        """The messages above `before`, nearest ones, from older to newer; empty where nothing is above it.
 
         Bad ones are placeholders; where the chain cannot be followed any further, it ends with one.
         """
@@ -48,7 +49,7 @@ class Branches(Records):
             get = self._getter(limit + 1)
             start = get(before)
             if start is None:
-                raise NotFound("There is no such message.", f"Its id would be {before}.")
+                return ()
             page: list[Message | Placeholder] = []
             at, depth = start.parent_id, None if isinstance(start, BrokenNode) else start.depth
             while at is not None and len(page) < limit:
@@ -168,5 +169,10 @@ class Branches(Records):
 def _complete(path: Path | DamagedBranch) -> bool:
     if isinstance(path, DamagedBranch):
         oldest = next(iter(path.readable), None)
-        return isinstance(oldest, UserMessage) and oldest.parent_id is None
+        if isinstance(oldest, Placeholder):
+            # Content that cannot be read never ends the climb; without it there is no way up.
+            if oldest.message is None or oldest.reason in (CYCLE, SELF_PARENT):
+                return True
+            oldest = oldest.message
+        return oldest is None or oldest.parent_id is None
     return not path or path[0].parent_id is None

@@ -62,8 +62,9 @@ def test_a_tool_result_counts_as_it_was_sent_not_as_it_was() -> None:
     assert estimator.part(part) < 60
 
 
-def test_calibration_scales_estimates() -> None:
-    text = TextPart("several plain words " * 40)
-    assert Estimator(profile_of(), 0.5).part(text) == pytest.approx(
-        Estimator(profile_of()).part(text) / 2, abs=1
-    )
+def test_calibration_scales_estimates_of_messages_and_the_cache_is_uncalibrated() -> None:
+    entry = ProjectedMessage(MessageId("U"), "user", (TextPart("several plain words " * 40),))
+    known: dict[MessageId, int] = {}
+    plain = Estimator(profile_of(), 1.0, known).message(entry)
+    assert Estimator(profile_of(), 0.5, known).message(entry) == pytest.approx(plain / 2, abs=1)
+    assert known == {MessageId("U"): plain}

@@ -1,4 +1,4 @@
-"""Writes `fixtures/<newest migration>.sql`: a filled database of the present version, for later ones to upgrade.
+"""Writes `fixtures/<newest migration>.sql`: a filled database of the present version, for upgrade tests.
 
 `python -m tests.storage.make_fixture`; a fixture that exists is history and is left alone.
 """

@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PYTHON = [sys.executable, "-m", "tests.storage.killed_writer"]
 LONGEST_LIFE = 0.12
 NEW_FILE_EVERY = 10
+EARLY = 5
 
 
 class Writers:
@@ -57,8 +58,8 @@ class Writers:
             else:
                 assert line[1] == str(-signal.SIGKILL), f"the writer ended by itself: {line}"
                 return said
-            if child:
-                # Some die while the file is being opened or recovered, most while they write.
+            # Some die while the file is being made, opened or recovered, most while they write.
+            if child and (said or seed % EARLY == 0):
                 time.sleep(chance.uniform(0, LONGEST_LIFE))
                 with suppress(ProcessLookupError):
                     os.kill(child, signal.SIGKILL)
@@ -109,7 +110,7 @@ def test_kill_at_any_moment_loses_nothing_acknowledged(tmp_path: Path, soak: Soa
             check_promises(path, promised, gone)
             promised = {answer: session for answer, session in promised.items() if session not in gone}
     assert wrote > kills // 2
-    assert interrupted > kills // 20
+    assert interrupted > 0
 
 
 def checked(path: Path, n: int, acknowledged: set[str], gone: set[str]) -> int:

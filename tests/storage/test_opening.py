@@ -9,7 +9,6 @@ import pytest
 from bibgenie_desktop.domain.ids import MessageId
 from bibgenie_desktop.domain.messages import Session
 from bibgenie_desktop.storage.store import Store
-from bibgenie_desktop.storage.values import NotFound
 from tests.storage.helpers import MODEL, compacted, conversation, opened, plain, turn
 
 LONG = 10_000
@@ -101,8 +100,7 @@ def test_paging_backwards_brings_every_message_once(store: Store) -> None:
     while page := store.older(session.tree_id, pages[0].id, 7):
         pages[:0] = page
     assert tuple(pages) == whole
-    with pytest.raises(NotFound):
-        store.older(session.tree_id, MessageId("nowhere"), 5)
+    assert store.older(session.tree_id, MessageId("nowhere"), 5) == ()
 
 
 def test_an_empty_session_opens(store: Store) -> None:

@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from bibgenie_desktop.storage.migrations import m0001_initial
+from bibgenie_desktop.storage.migrations import m0001_initial, m0002_estimates
 
 Execute: TypeAlias = Callable[[str], object]
 Migration: TypeAlias = tuple[str, Callable[[Execute], None]]
 """A name, which the database records, and what it does inside its transaction."""
 
-MIGRATIONS: tuple[Migration, ...] = (("m0001_initial", m0001_initial.apply),)
+MIGRATIONS: tuple[Migration, ...] = (
+    ("m0001_initial", m0001_initial.apply),
+    ("m0002_estimates", m0002_estimates.apply),
+)

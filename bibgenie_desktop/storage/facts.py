@@ -1,0 +1,110 @@
+"""What is known beside the tree: pins of a session, facts about models, cached estimates.
+
+Mutable side tables; nothing here is part of a path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from bibgenie_desktop.domain.codec import dumps, loads, locator_from_json, locator_to_json
+from bibgenie_desktop.domain.ids import MessageId, SessionId
+from bibgenie_desktop.domain.ledger import LedgerEntry
+from bibgenie_desktop.domain.messages import Checkpoint
+from bibgenie_desktop.storage.records import Records
+
+
+class Facts(Records):
+    def pins(self, session_id: SessionId) -> tuple[LedgerEntry, ...]:
+        """What the person pinned in a session, oldest first: places, and sentences (without a locator)."""
+        with self._db.reading():
+            rows = self._db.rows(
+                "SELECT locator, title FROM pin WHERE session_id = ? ORDER BY created_at, locator", session_id
+            )
+        return tuple(_pin(str(locator), str(title)) for locator, title in rows)
+
+    def add_pin(self, session_id: SessionId, pin: LedgerEntry) -> None:
+        """Pins a place or a sentence; pinned already is no change."""
+        with self._db.writing():
+            self._session(session_id)
+            self._db.run(
+                "INSERT INTO pin (session_id, locator, title, created_at) VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (session_id, locator) DO NOTHING",
+                session_id,
+                _pin_key(pin),
+                pin.title,
+                self._clock(),
+            )
+
+    def remove_pin(self, session_id: SessionId, pin: LedgerEntry) -> None:
+        with self._db.writing():
+            self._db.run("DELETE FROM pin WHERE session_id = ? AND locator = ?", session_id, _pin_key(pin))
+
+    def model_facts(self, name: str) -> Mapping[str, object]:
+        """What was learned under a name, by model."""
+        with self._db.reading():
+            rows = self._db.rows("SELECT model, value FROM model_fact WHERE name = ?", name)
+        return {str(model): loads(value) for model, value in rows}
+
+    def set_model_fact(self, model: str, name: str, value: object) -> None:
+        with self._db.writing():
+            self._db.run(
+                "INSERT INTO model_fact (model, name, value, updated_at) VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (model, name) DO UPDATE SET value = excluded.value, "
+                "updated_at = excluded.updated_at",
+                model,
+                name,
+                dumps(value),
+                self._clock(),
+            )
+
+    def estimates(self, message_ids: Iterable[MessageId], version: str) -> Mapping[MessageId, int]:
+        """The cached estimates of these messages under one version of the rule."""
+        found: dict[MessageId, int] = {}
+        with self._db.reading():
+            for message_id in message_ids:
+                row = self._db.row(
+                    "SELECT tokens FROM estimate WHERE message_id = ? AND version = ?", message_id, version
+                )
+                if row is not None:
+                    found[message_id] = int(row[0])
+        return found
+
+    def save_estimates(self, tokens: Mapping[MessageId, int], version: str) -> None:
+        with self._db.writing():
+            for message_id, count in tokens.items():
+                self._db.run(
+                    "INSERT INTO estimate (message_id, version, tokens) VALUES (?, ?, ?) "
+                    "ON CONFLICT (message_id, version) DO NOTHING",
+                    message_id,
+                    version,
+                    count,
+                )
+
+    def checkpoint_undone(self, session_id: SessionId) -> bool:
+        """Whether the last move of this session's leaf was to take its newest checkpoint back.
+
+        A commit and its undoing are two moves: the record of the head it was made for tells.
+        """
+        with self._db.reading():
+            session = self._session(session_id)
+            if session.leaf_id is None:
+                return False
+            rows = self._db.rows(
+                "SELECT m.id FROM message m JOIN checkpoint c ON c.message_id = m.id "
+                "WHERE m.parent_id = ? AND c.head_leaf_id = ? AND c.head_revision = ?",
+                session.leaf_id,
+                session.leaf_id,
+                session.branch_revision - 2,
+            )
+            return any(isinstance(self._node(MessageId(str(row[0]))), Checkpoint) for row in rows)
+
+
+def _pin_key(pin: LedgerEntry) -> str:
+    return dumps({"sentence": pin.title} if pin.locator is None else locator_to_json(pin.locator))
+
+
+def _pin(key: str, title: str) -> LedgerEntry:
+    value = loads(key)
+    sentence = isinstance(value, dict) and "sentence" in value
+    return LedgerEntry(None if sentence else locator_from_json(value), title, 0, 0, pinned=True)
