@@ -41,7 +41,7 @@ PHRASES: dict[Language, Phrases] = {
             "name an item. I search, read the pages that match best and quote them."
         ),
         self="Built-in assistant: I find and quote passages; I do not reason.",
-        related="The pages of the items that match {0} best do not use these words. They say:",
+        related="No sentence on the pages that match {0} best uses these words. They say:",
     ),
     "de": Phrases(
         found="Ihre Bibliothek sagt zu {0}:",
@@ -60,7 +60,7 @@ PHRASES: dict[Language, Phrases] = {
             "zitiere sie."
         ),
         self="Eingebauter Assistent: Ich finde und zitiere Stellen; ich ziehe keine Schlüsse.",
-        related="Die Seiten der am besten zu {0} passenden Einträge nennen diese Wörter nicht. Sie sagen:",
+        related="Kein Satz der Seiten, die am besten zu {0} passen, enthält diese Wörter. Dort steht:",
     ),
     "fr": Phrases(
         found="Votre bibliothèque dit sur {0} :",
@@ -79,6 +79,6 @@ PHRASES: dict[Language, Phrases] = {
             "les cite."
         ),
         self="Assistant intégré : je trouve et cite des passages ; je ne raisonne pas.",
-        related="Les pages des références les plus proches de {0} n’emploient pas ces mots. Elles disent :",
+        related="Aucune phrase des pages les plus proches de {0} n’emploie ces mots. Elles disent :",
     ),
 }

@@ -88,6 +88,10 @@ def next_calls(
             return (_call(tools, SEARCH, {"query": query, "limit": 10}),)
     small = window < SMALL_WINDOW
     targets = question.ids or _readable(known.rows)
+    if not targets and any("\n[cut here:" in part.sent for part in known.searches):
+        targets = tuple(
+            row.id for row in known.rows[:1]
+        )  # its PDF was cut off; the tools find it by the item
     if known.pages or READ not in tools or not targets:
         return ()
     fresh = [target for target in targets if target not in known.looked_into]
@@ -107,8 +111,9 @@ def _readable(rows: Sequence[Found]) -> tuple[str, ...]:
     """PDFs in the order of the search; the same work in a second library is not read again."""
     works: dict[tuple[str, str], str] = {}
     for row in rows:
-        if row.pdf:
-            works.setdefault((fold(row.title), row.year), row.pdf)
+        work = (fold(row.title), row.year)
+        if row.pdf and (work not in works or (row.pdf.startswith("u-") and works[work].startswith("g"))):
+            works[work] = row.pdf  # in the place of the first, from the person's own library if it is there
     return tuple(works.values())
 
 

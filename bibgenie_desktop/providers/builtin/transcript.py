@@ -104,7 +104,7 @@ def _add(message: Spoken, line: str, fenced: bool) -> None:
         tool.places.append((place["id"], place["title"], place["page"] or ""))
     elif tool is not None and (fenced or not _after_result(tool)):
         tool.result.append(line)
-    else:
+    elif not fenced:  # what is fenced in a question is an attached text, not what the person said
         message.lines.append(line)
 
 

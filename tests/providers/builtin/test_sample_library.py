@@ -1,0 +1,92 @@
+"""The built-in assistant over the sample library, with the real tools: what a person sees without any key."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from bibgenie_desktop.domain.citations import citations_in
+from bibgenie_desktop.services.tools.base import Tool
+from bibgenie_desktop.services.tools.registry import library_tools
+from bibgenie_desktop.zotero.quotes import check_quote
+from bibgenie_desktop.zotero.service import ZoteroLibrary
+from tests.providers.builtin.helpers import ASSISTANT, SMALL, Turn, ask, user
+from tests.zotero.helpers import SAMPLE, opened_library
+
+QUESTIONS = (
+    "How does sleep affect memory consolidation?",
+    "Is targeted memory reactivation reliable?",
+    "Do naps help?",
+    "Are the benefits of sleep for memory robust?",
+    "What do slow oscillations do?",
+)
+
+
+@asynccontextmanager
+async def opened(tmp_path: Path) -> AsyncIterator[tuple[ZoteroLibrary, tuple[Tool, ...]]]:
+    if not SAMPLE.is_dir():
+        pytest.skip("the sample library is not here")
+    library = opened_library(SAMPLE, tmp_path / "private")
+    try:
+        yield library, library_tools(library)
+    finally:
+        await library.close()
+
+
+async def verdicts(library: ZoteroLibrary, text: str) -> list[str]:
+    """What the check of each quoted passage says."""
+    found: list[str] = []
+    for citation in citations_in(text):
+        if citation.page is None:  # an item of a list
+            assert library.item(citation.id) is not None
+            continue
+        attachment = library.attachment(citation.id)
+        assert attachment is not None
+        (page,) = await library.pages_text(attachment, citation.page - 1, citation.page - 1)
+        found.append(check_quote(citation.quote, page.text))
+    return found
+
+
+async def test_every_quote_stands_on_its_page(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (library, tools):
+        turn: Turn | None = None
+        for number, question in enumerate(QUESTIONS):
+            before = turn.after.messages if turn else ()
+            turn = await ask(tools, *before, user(question, id=f"u{number}"))
+            found = await verdicts(library, turn.text)
+            assert found, question
+            assert set(found) == {"verified"}
+            assert 2 <= len(turn.calls) <= 6
+            assert all(call.state == "done" for call in turn.calls)
+
+
+async def test_several_sources_speak_where_there_are_several(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (_, tools):
+        turn = await ask(tools, user(QUESTIONS[0]))
+        assert len({citation.id for citation in citations_in(turn.text)}) >= 2
+
+
+async def test_small_window_gets_along_with_short_results(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (library, tools):
+        turn = await ask(tools, user(QUESTIONS[0]), profile=SMALL, slim=True, result_tokens=400)
+        assert set(await verdicts(library, turn.text)) == {"verified"}
+        assert len(turn.calls) <= 4
+
+
+async def test_results_cut_ever_shorter_never_break_it(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (library, tools):
+        for tokens in (150, 250, 400, 700):
+            turn = await ask(tools, user(QUESTIONS[0]), profile=ASSISTANT, result_tokens=tokens)
+            found = set(await verdicts(library, turn.text))
+            assert found == {"verified"} or (tokens < 400 and not found)
+            assert "Built-in assistant" in turn.text
+
+
+async def test_topic_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (_, tools):
+        turn = await ask(tools, user("What about quantum chromodynamics?"))
+        assert "found nothing in your library" in turn.text
+        assert not list(citations_in(turn.text))
