@@ -81,7 +81,6 @@ class _Page:
         self._pictures = pictures
         self._titles = {source.id: source.title for source in sources}
         self._markdown = _markdown()
-        self._markdown.add_render_rule("citation", self._citation)
 
     def message(self, message: Message | Placeholder) -> str:
         match message:
@@ -98,7 +97,7 @@ class _Page:
                 return (
                     f'<aside class="checkpoint"><p><strong>{line}</strong></p>'
                     f"<p>{escape(wording.FROM_HERE)}</p><details><summary>The summary</summary>"
-                    f"{self._markdown.render(message.summary)}</details></aside>"
+                    f"{self._rendered(message.summary)}</details></aside>"
                 )
             case Placeholder():
                 return (
@@ -115,7 +114,7 @@ class _Page:
         for part in parts:
             match part:
                 case TextPart():
-                    yield self._markdown.render(part.text)
+                    yield self._rendered(part.text)
                 case ToolPart():
                     call = f"{escape(part.name)} <code>{escape(wording.tool_input(part))}</code>"
                     yield f'<p class="step">{call} → {escape(wording.tool_outcome(part))}</p>'
@@ -134,18 +133,25 @@ class _Page:
         encoded = base64.b64encode(data).decode("ascii")
         return f'<p><img alt="{name}" src="data:{part.mime};base64,{encoded}"></p>'
 
-    def _citation(
-        self, renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
-    ) -> str:
-        marker, full_id = tokens[index].content, str(tokens[index].meta["id"])
-        if full_id not in self._titles:
+    def _rendered(self, text: str) -> str:
+        return str(self._markdown.render(text, {"titles": self._titles}))
+
+
+class _Renderer(RendererHTML):
+    """Knows one more kind of token; `titles` of the environment has the sources of the list by their ids."""
+
+    def citation(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        marker, full_id = tokens[idx].content, str(tokens[idx].meta["id"])
+        titles: Mapping[str, str] = env["titles"]
+        if full_id not in titles:
             return f'<cite class="cite">{escape(marker)}</cite>'
-        title = escape(self._titles[full_id])
-        return f'<a class="cite" href="#{full_id}" title="{title}">{escape(marker)}</a>'
+        return f'<a class="cite" href="#{full_id}" title="{escape(titles[full_id])}">{escape(marker)}</a>'
 
 
 def _markdown() -> MarkdownIt:
-    markdown = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    markdown = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable(
+        ["table", "strikethrough"]
+    )
     markdown.disable("image")  # a picture from elsewhere would be loaded
     markdown.inline.ruler.before("link", "citation", _citation_rule)
     markdown.validateLink = _link_allowed  # type: ignore[method-assign]

@@ -36,8 +36,9 @@ def sources_of(path: Iterable[Message | Placeholder]) -> tuple[Source, ...]:
     known: dict[str, Resource] = {}
     for resource in _resources(messages):
         for full_id in (resource.locator.att_id, resource.locator.item_id):
-            if full_id:
-                known.setdefault(full_id, resource)
+            # One source may be called in several ways; the longest says most.
+            if full_id and (full_id not in known or len(resource.title) > len(known[full_id].title)):
+                known[full_id] = resource
     return tuple(
         Source(
             full_id,
