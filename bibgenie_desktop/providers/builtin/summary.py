@@ -116,10 +116,19 @@ def _extract(task: SummaryTask) -> dict[str, list[str]]:
             _said(message, sections)
         else:
             _answered(message, sections, resources)
-    for id, (title, pages) in resources.items():
-        where = f", page {', '.join(list(pages)[:8])}" if pages else ""
-        sections["Key Zotero Resources"].append(f"[tool] {id} “{_line(title, 120)}”{where}")
+    sections["Key Zotero Resources"] = _resources(resources)
     return sections
+
+
+def _resources(found: dict[str, tuple[str, dict[str, None]]]) -> list[str]:
+    """What was read, with its pages; where nothing was, what was found first. The ledger lists the rest."""
+    read = {id: entry for id, entry in found.items() if entry[1]}
+    bullets = []
+    for id, (title, pages) in (read or dict(list(found.items())[:5])).items():
+        word = "page" if len(pages) == 1 else "pages"
+        where = f", {word} {', '.join(list(pages)[:8])}" if pages else ""
+        bullets.append(f"[tool] {id} “{_line(title, 120)}”{where}")
+    return bullets
 
 
 def _said(message: Spoken, sections: dict[str, list[str]]) -> None:
