@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
 from bibgenie_desktop.gui.components.labels import Glyph, label
 from bibgenie_desktop.gui.components.layouts import column, fill, repolish, row
@@ -50,6 +50,7 @@ class Banner(QFrame):
         fill(self._body, [words, self._actions], spacing=10, grow=0)
         glyph = column(self._glyph, None)
         self.setLayout(row(glyph, self._body, margins=(12, 10, 12, 10), spacing=10, grow=1))
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._name()
 
     @property

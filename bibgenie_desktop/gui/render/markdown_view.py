@@ -31,6 +31,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QToolTip, QWidg
 from bibgenie_desktop.gui.conversation.rows import CitationView
 from bibgenie_desktop.gui.render import decor, inline
 from bibgenie_desktop.gui.render.blocks import SCHEMES, typeset
+from bibgenie_desktop.gui.render.code import is_code
 from bibgenie_desktop.gui.render.math import MathKey, MathRenderer
 from bibgenie_desktop.gui.render.source import Formula, extract
 from bibgenie_desktop.gui.theme import current
@@ -223,7 +224,9 @@ class MarkdownView(QTextBrowser):
         if abs(document.textWidth() - width) > 0.5:
             document.setTextWidth(width)
             self._decor = None
-        return math.ceil(document.size().height()) + 2
+        # A code frame reaches below its last line, and a document ends with its last line.
+        tail = self._font.pixelSize() if is_code(document.lastBlock()) else 2
+        return math.ceil(document.size().height()) + tail
 
     def sizeHint(self) -> QSize:
         width = max(1, self.width())

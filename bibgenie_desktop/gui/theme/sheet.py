@@ -38,6 +38,7 @@ QLabel[tone="warn"] { color: $warn; }
 QLabel[tone="bad"] { color: $bad; }
 QLabel[type="caption"] { font-size: ${caption}px; font-weight: 600; }
 QLabel[type="fine"] { font-size: ${caption}px; }
+QPlainTextEdit[tone="3"] { color: $text3; }
 QPlainTextEdit[type="read"] { font-size: ${read}px; }
 QLabel[type="small"] { font-size: ${small}px; }
 QLabel[type="strong"] { font-weight: 600; }

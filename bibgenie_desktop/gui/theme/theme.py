@@ -17,9 +17,10 @@ from bibgenie_desktop.gui.theme import tokens
 from bibgenie_desktop.gui.theme.contrast import high_contrast_colors
 from bibgenie_desktop.gui.theme.lengths import rescale
 from bibgenie_desktop.gui.theme.sheet import SHEET
-from bibgenie_desktop.gui.theme.tokens import DARK, LIGHT, MONO, RADIUS, READING_SERIF, TYPE, WEIGHT, Colors
+from bibgenie_desktop.gui.theme.tokens import DARK, INTERFACE, LIGHT, MONO, RADIUS, READING_SERIF, TYPE, WEIGHT, Colors
 
 Mode = Literal["system", "light", "dark"]
+GENERIC: Final = ("sans serif", "sans", "sans-serif")
 LEAST_SCALE: Final = 0.8
 MOST_SCALE: Final = 2.0
 
@@ -47,8 +48,8 @@ class Theme(QObject):
         self._colors = LIGHT
         self._dark = False
         self._fonts: dict[tuple[object, ...], QFont] = {}
+        self._system_font, self._base_px = app.font(), 13.0
         self._families = frozenset(QFontDatabase.families())
-        self._system_font, self._base_px = self._interface_font()
         self._style_name = ""
         hints = QGuiApplication.styleHints()
         hints.colorSchemeChanged.connect(self._on_color_scheme_changed)
@@ -161,6 +162,10 @@ class Theme(QObject):
         if self._appearance.interface_family:
             return QFont(self._appearance.interface_family), 13.0
         system = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+        if system.family().lower() in GENERIC:
+            # No desktop has chosen a font: take a good one before whatever the name falls back to.
+            good = next((family for family in INTERFACE if family in self._families), system.family())
+            system.setFamilies([good, system.family()])
         size = float(system.pixelSize())
         if size <= 0:
             size = system.pointSizeF() * QGuiApplication.primaryScreen().logicalDotsPerInch() / 72
@@ -175,6 +180,7 @@ class Theme(QObject):
         self._dark = hints.colorScheme() == Qt.ColorScheme.Dark if mode == "system" else mode == "dark"
         self._colors = high_contrast_colors(self._app) or (DARK if self._dark else LIGHT)
         self._fonts.clear()
+        self._system_font, self._base_px = self._interface_font()
         if not isinstance(self._app.style(), Style):
             self._app.setStyle(Style())
         base = QFont(self._system_font)

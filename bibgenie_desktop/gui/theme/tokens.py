@@ -107,7 +107,8 @@ TYPE: Final = {
 }
 WEIGHT: Final = {"regular": 400, "medium": 500, "semibold": 600}
 
-# First family found wins; the interface itself uses the system font.
+# First family found wins. The interface uses the system's font; INTERFACE only where the system names none.
+INTERFACE: Final = ("Inter", "Noto Sans", "Open Sans", "Cantarell", "Ubuntu", "DejaVu Sans")
 READING_SERIF: Final = (
     "Charter", "Iowan Old Style", "Source Serif 4", "Charis SIL", "Sitka Text", "Georgia", "Noto Serif",
 )  # fmt: skip
