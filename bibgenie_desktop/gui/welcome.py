@@ -219,6 +219,11 @@ class Welcome(QScrollArea):
             self._starters.addWidget(card)
         self._group.setVisible(bool(starters))
 
+    def focus_first(self) -> None:
+        """Takes the keyboard, for F6."""
+        if self._cards:
+            self._cards[0].setFocus(Qt.FocusReason.TabFocusReason)
+
     def show_reason(self, reason: str | None) -> None:
         """Why no question can be sent now; None: it can."""
         self._reason = reason

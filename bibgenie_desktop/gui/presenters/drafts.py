@@ -31,7 +31,7 @@ class Drafts(QObject):
         self._saved: dict[tuple[SessionId, MessageId | None], Draft] = {}
         self.editing: MessageId | None = None
         self.now = Draft()
-        self._sending: Draft | None = None
+        self._sending: dict[SessionId, Draft] = {}
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(SAVE_MS)
@@ -54,7 +54,6 @@ class Drafts(QObject):
 
     def show(self, chat: Chat, draft: Draft, editing: MessageId | None) -> None:
         self._session, self.now, self.editing = chat.session_id, draft, editing
-        self._sending = None
         self.shown.emit(draft)
         self.editing_changed.emit(editing)
 
@@ -87,41 +86,46 @@ class Drafts(QObject):
         self._timer.start()
 
     def sending(self, draft: Draft) -> None:
-        self._sending = draft
         self._timer.stop()  # the operation saves what it sends
         if self._session is not None:
+            self._sending[self._session] = draft
             self._saved.pop((self._session, self.editing), None)
+
+    @property
+    def is_sending(self) -> bool:
+        """Whether what stands in the composer is on its way."""
+        return self._session in self._sending
 
     def refused(self) -> None:
         """The operation never began; the text is where it was."""
-        self._sending = None
+        if self._session is not None:
+            self._sending.pop(self._session, None)
         self._timer.start()
 
     def send_ended(self, chat: Chat, sent: bool, in_flight: Draft | None) -> None:
         """Takes out of the composer what became a message; gives back what did not."""
         front = chat.session_id == self._session
+        mine = self._sending.pop(chat.session_id, None)
         if sent:
             self._saved.pop((chat.session_id, None), None)
-            if front and self.editing is not None and self._sending is not None:
+            if front and self.editing is not None and mine is not None:
                 self._tasks.start(self.end_edit(chat, forget=True), "end edit")
             elif front and in_flight is None:
-                self._take_out(self._sending or self.now)
-            if front:
-                self._sending = None
-        elif front:
-            self._sending = None
+                self._take_out(mine or self.now)
+        elif not front:
             if in_flight is not None:
-                self.give_back(in_flight)
-            else:
-                self._timer.start()
+                self._tasks.start(self._save(chat.session_id, None, in_flight), "draft")
         elif in_flight is not None:
-            self._tasks.start(self._save(chat.session_id, None, in_flight), "draft")
+            self.give_back(in_flight)
+        else:
+            self._timer.start()
 
     def queue_changed(self, queue: tuple[Draft, ...]) -> None:
         """What was sent may wait in the queue now and is no draft any more."""
-        if self._sending is not None and self._sending in queue:
-            self._take_out(self._sending)
-            self._sending = None
+        mine = self._sending.get(self._session) if self._session is not None else None
+        if mine is not None and mine in queue and self._session is not None:
+            del self._sending[self._session]
+            self._take_out(mine)
 
     def give_back(self, draft: Draft) -> None:
         """Before what has been typed since."""

@@ -1,0 +1,280 @@
+"""The application with its window: starts the loop, shows the window, and ends everything in order."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import logging.handlers
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
+from qasync import QEventLoop
+
+from bibgenie_desktop import __version__
+from bibgenie_desktop import compose as composing
+from bibgenie_desktop.compose import Application
+from bibgenie_desktop.domain.errors import UserError
+from bibgenie_desktop.gui import theme
+from bibgenie_desktop.gui.desk.desk import Desk
+from bibgenie_desktop.gui.dialogs import FaultDialog
+from bibgenie_desktop.gui.tasks import Tasks
+from bibgenie_desktop.gui.theme import Appearance, Mode
+from bibgenie_desktop.gui.tour import Tour, TourFailed
+from bibgenie_desktop.gui.tr import number, tr
+from bibgenie_desktop.gui.welcome import LibraryOffer
+from bibgenie_desktop.gui.window import MainWindow
+from bibgenie_desktop.services.starters import starters
+from bibgenie_desktop.settings.preferences import Preferences
+
+log = logging.getLogger(__name__)
+
+INTERFACE_FONT: Final = "interface"
+"""The preference that sets conversations in the interface font."""
+WINDOWLESS: Final = ("offscreen", "minimal")
+LOG_NAME: Final = "bibgenie.log"
+LOG_SIZE, LOG_FILES = 1_000_000, 3
+
+
+@dataclass(frozen=True, slots=True)
+class AppOptions:
+    """What the command line said. `theme` and `text_scale` (in percent) beat the preferences for this run."""
+
+    data_dir: Path | None = None
+    zotero_dir: Path | None = None
+    tour: Path | None = None
+    theme: Mode | None = None
+    text_scale: int | None = None
+
+
+def run(options: AppOptions, arguments: Sequence[str] = ()) -> int:
+    """Runs until the person leaves (or the tour is through); the exit code.
+
+    Raises `UserError` where the application cannot start, after saying so in a window if there are any.
+    """
+    qt = QApplication.instance()
+    app = qt if isinstance(qt, QApplication) else QApplication([sys.argv[0], *arguments])
+    app.setApplicationName("BibGenie")
+    app.setApplicationDisplayName("BibGenie")
+    app.setApplicationVersion(__version__)
+    app.setDesktopFileName("bibgenie-desktop")
+    app.setQuitOnLastWindowClosed(False)  # the loop, not Qt, decides when to end
+    theme.install(app, _appearance(options, Preferences()))
+    with asyncio.Runner(loop_factory=lambda: QEventLoop(app)) as runner:
+        return runner.run(_run(options))
+
+
+async def _run(options: AppOptions) -> int:
+    application = Application(composing.Options(options.data_dir, options.zotero_dir))
+    try:
+        await application.open()
+    except UserError as error:
+        if options.tour is None and QApplication.platformName() not in WINDOWLESS:
+            await _say(error)
+        raise
+    theme.current().set_appearance(_appearance(options, application.preferences))
+    running = Running(application, options)
+    try:
+        return await running.until_closed()
+    finally:
+        await running.end()
+
+
+class Running:
+    """One window on one application, from its first picture to its end."""
+
+    def __init__(self, application: Application, options: AppOptions) -> None:
+        self.application, self.options = application, options
+        self.closing = asyncio.Event()
+        self._fault: FaultDialog | None = None
+        self._log_file = _start_log(application.data.logs)
+        self._old_hook = sys.excepthook
+        self.tasks = Tasks(self._on_fault)
+        shape = None if options.tour is not None else application.data.root / "window.ini"
+        self.window = MainWindow(shape)
+        self.desk = Desk(
+            self.window,
+            application.workspace,
+            _Libraries(application),
+            self.tasks,
+            keep_appearance=self._keep_appearance,
+        )
+        self.window.close_requested.connect(self.closing.set)
+
+    async def until_closed(self) -> int:
+        loop = asyncio.get_running_loop()
+        sys.excepthook = self._on_exception
+        loop.set_exception_handler(self._on_loop_exception)
+        for each in (signal.SIGINT, signal.SIGTERM):
+            with contextlib.suppress(NotImplementedError, RuntimeError):  # Windows has none in its loop
+                loop.add_signal_handler(each, self.closing.set)
+        self.window.show()
+        await self.desk.start()
+        self._announce()
+        if self.options.tour is None:
+            await self.closing.wait()
+            return 0
+        return await self._tour(self.options.tour)
+
+    async def _tour(self, folder: Path) -> int:
+        try:
+            await Tour(self.window, self.desk, folder).run()
+        except TourFailed as failure:
+            sys.stderr.write(f"{failure}\n")
+            return 1
+        return 0
+
+    async def end(self) -> None:
+        """Running answers end, what was being written is kept, the window goes."""
+        await self.desk.finish()
+        loop = asyncio.get_running_loop()
+        for each in (signal.SIGINT, signal.SIGTERM):
+            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.remove_signal_handler(each)
+        self.window.leave()
+        await self.application.close()
+        sys.excepthook = self._old_hook
+        loop.set_exception_handler(None)
+        if self._log_file is not None:
+            logging.getLogger().removeHandler(self._log_file)
+            self._log_file.close()
+        self.window.deleteLater()
+
+    def _announce(self) -> None:
+        """What happened before the window was there."""
+        recovered = self.application.recovered
+        if recovered:
+            titles = {r.session.id: r.session.title for r in self.desk.sessions.rows}
+            first = titles.get(recovered[0].session_id) or tr("an earlier session")
+            said = (
+                tr("An interrupted answer was recovered in “{0}”.").format(first)
+                if len(recovered) == 1
+                else tr("{0} interrupted answers were recovered.").format(number(len(recovered)))
+            )
+            self.window.toast(said, tr("What had arrived is kept. Retry asks again."), tone="accent")
+        for notice in self.application.notices:
+            self.window.toast(tr("Not everything could be set up"), notice, tone="warn")
+
+    def _keep_appearance(self, appearance: object) -> None:
+        if not isinstance(appearance, Appearance):
+            return
+        try:
+            self.application.preferences = self.application.config.set_appearance(
+                theme=appearance.mode,
+                text_scale=round(appearance.scale * 100),
+                reading_font="" if appearance.serif else INTERFACE_FONT,
+            )
+        except UserError as error:
+            self.desk.show_error(error)
+
+    # -- faults of ours
+
+    def _on_exception(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            self.closing.set()
+            return
+        self._on_fault(error.with_traceback(trace))
+
+    def _on_loop_exception(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if isinstance(error, BaseException):
+            self._on_fault(error)
+        else:
+            log.error("%s", context.get("message"))
+
+    def _on_fault(self, error: BaseException) -> None:
+        """Logged with its traceback; shown once, however often it happens. The draft is kept."""
+        if isinstance(error, UserError):
+            self.desk.show_error(error)
+            return
+        log.error("fault", exc_info=error)
+        self.window.composer.flush_draft()
+        if self._fault is None and not self.closing.is_set() and self.options.tour is None:
+            details = "".join(traceback.format_exception_only(error)).strip()
+            where = str(self.application.data.logs / LOG_NAME) if self._log_file is not None else ""
+            self._fault = FaultDialog(details, where, self.window)
+            self._fault.finished.connect(self._on_fault_closed)
+            self._fault.open()
+
+    def _on_fault_closed(self) -> None:
+        self._fault = None
+
+
+class _Libraries:
+    """What the window may do with libraries, out of the application."""
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+
+    def offers(self) -> tuple[LibraryOffer, ...]:
+        found = [
+            LibraryOffer(
+                str(c.data_dir),
+                tr("Use {0}").format(c.profile or c.data_dir.name),
+                str(c.data_dir),
+            )
+            for c in self._application.candidates()
+        ]
+        sample = LibraryOffer("", tr("Use the sample library"), tr("Thirty works on sleep and memory"))
+        return (*found, sample)
+
+    async def choose(self, path: Path | None) -> None:
+        await self._application.choose_library(path)
+
+    async def load(self) -> None:
+        await self._application.load_library()
+
+    async def starters(self, most: int) -> tuple[str, ...]:
+        library = self._application.library
+        if library is None:
+            return ()
+        try:
+            return await starters(library, most)
+        except UserError:
+            return ()
+
+
+def _start_log(folder: Path) -> logging.Handler | None:
+    """A log of what the application did, without what people wrote; None where it cannot be written."""
+    try:
+        handler = logging.handlers.RotatingFileHandler(
+            folder / LOG_NAME, maxBytes=LOG_SIZE, backupCount=LOG_FILES, encoding="utf-8"
+        )
+    except OSError:
+        return None
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    handler.setLevel(logging.INFO)
+    root = logging.getLogger()
+    root.addHandler(handler)
+    if root.level == logging.NOTSET or root.level > logging.INFO:
+        root.setLevel(logging.INFO)
+    return handler
+
+
+def _appearance(options: AppOptions, preferences: Preferences) -> Appearance:
+    return Appearance(
+        mode=options.theme or preferences.theme,
+        scale=(options.text_scale or preferences.text_scale) / 100,
+        serif=preferences.reading_font != INTERFACE_FONT,
+        reduced_motion=options.tour is not None,
+    )
+
+
+async def _say(error: UserError, parent: QWidget | None = None) -> None:
+    """Why the application cannot start."""
+    box = QMessageBox(QMessageBox.Icon.Warning, "BibGenie", error.title, parent=parent)
+    box.setInformativeText(error.advice)
+    closed = asyncio.get_running_loop().create_future()
+    box.finished.connect(closed.set_result)
+    box.open()
+    await closed
+    box.deleteLater()

@@ -1,0 +1,1 @@
+"""Connects the window with the presenters: wishes go down, what happened comes up."""

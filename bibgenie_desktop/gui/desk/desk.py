@@ -1,0 +1,306 @@
+"""All presenters of one window, and every connection between them and its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog
+
+from bibgenie_desktop.domain.errors import UserError
+from bibgenie_desktop.gui.conversation.rows import CitationView
+from bibgenie_desktop.gui.desk.front import Front
+from bibgenie_desktop.gui.desk.sheets import Sheets
+from bibgenie_desktop.gui.dialogs import RenameDialog
+from bibgenie_desktop.gui.docks.context import ContextView, RequestDialog
+from bibgenie_desktop.gui.docks.outline import Tree
+from bibgenie_desktop.gui.presenters.branches import BranchesPresenter
+from bibgenie_desktop.gui.presenters.chat import ChatPresenter
+from bibgenie_desktop.gui.presenters.context import ContextPresenter
+from bibgenie_desktop.gui.presenters.conversation import Conversation
+from bibgenie_desktop.gui.presenters.library import Libraries, LibraryPresenter
+from bibgenie_desktop.gui.presenters.sessions import SessionsPresenter
+from bibgenie_desktop.gui.presenters.sources import used_sources
+from bibgenie_desktop.gui.tasks import Tasks
+from bibgenie_desktop.gui.tr import tr
+from bibgenie_desktop.gui.window import MainWindow
+from bibgenie_desktop.services.workspace import Workspace
+
+OPENABLE = ("http", "https", "zotero", "mailto")
+
+
+def open_with_system(link: str) -> bool:
+    return QDesktopServices.openUrl(QUrl(link))
+
+
+class Desk(QObject):
+    """Made once for a window; `start` shows the newest session."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        workspace: Workspace,
+        libraries: Libraries,
+        tasks: Tasks,
+        *,
+        open_link: Callable[[str], bool] = open_with_system,
+        keep_appearance: Callable[[object], None] | None = None,
+    ) -> None:
+        super().__init__(window)
+        self.window, self.workspace, self.tasks = window, workspace, tasks
+        self._open_link = open_link
+        self.chats = ChatPresenter(workspace, tasks, self)
+        self.sessions = SessionsPresenter(workspace, tasks, self)
+        self.branches = BranchesPresenter(workspace, tasks, self)
+        self.context = ContextPresenter(workspace, tasks, self)
+        self.library = LibraryPresenter(workspace, libraries, tasks, self)
+        self.front = Front(window, self.chats, self)
+        self.sheets = Sheets(window, self.context, self.chats, keep_appearance, self)
+        self._context_view: ContextView | None = None
+        self._connect_chat()
+        self._connect_sessions()
+        self._connect_docks()
+        self._connect_library()
+
+    # -- beginning and end
+
+    async def start(self) -> None:
+        """Shows the session that was used last, or an empty one."""
+        self.library.start()
+        rows = await self.workspace.sessions()
+        used = max(rows, key=lambda r: r.updated, default=None)
+        session = used.session.id if used is not None else await self.sessions.make_new()
+        self.sessions.refresh()
+        self.open_session(session)
+        self.window.composer.focus_text()
+
+    async def finish(self) -> None:
+        """Ends what runs, and keeps what was being written."""
+        self.window.composer.flush_draft()
+        await self.chats.drafts.flush()
+        for chat in self.workspace.open_chats():
+            chat.stop()
+            chat.cancel()
+        await self.tasks.settle(3.0)
+        await self.tasks.cancel_all()
+        await self.chats.drafts.flush()
+        for chat in self.workspace.open_chats():
+            await self.chats.drafts.keep_queue(chat)
+        self.close()
+
+    def close(self) -> None:
+        """Stops every clock of the presenters."""
+        self.chats.close()
+        self.sessions.close()
+        self.library.close()
+
+    # -- connections
+
+    def _connect_chat(self) -> None:
+        chats, window = self.chats, self.window
+        chats.shown.connect(self._on_shown)
+        chats.tree_may_have_grown.connect(self.branches.refresh)
+        chats.state_changed.connect(self.branches.redraw)
+        chats.context_may_have_changed.connect(self.context.refresh)
+        chats.sessions_may_have_changed.connect(self.sessions.refresh)
+        chats.rows_changed.connect(self._on_rows_changed)
+        chats.forked.connect(self._on_forked)
+        chats.failed.connect(self.show_error)
+        chats.drafts.editing_changed.connect(self.branches.show_editing)
+        window.conversation.sibling_requested.connect(self._on_sibling_requested)
+        window.conversation.citation_opened.connect(self._on_citation_opened)
+        window.conversation.link_opened.connect(self._on_link_opened)
+        window.toolbar.compact_requested.connect(self._on_compact_requested)
+        window.compact_requested.connect(self._on_compact_requested)
+        self.front.draft_changed.connect(self.context.show_draft)
+        self.front.models_requested.connect(self.sheets.ask_models)
+        self.front.retry_with_requested.connect(self.sheets.ask_models_for_retry)
+        window.toolbar.models_requested.connect(self.sheets.ask_models)
+
+    def _connect_sessions(self) -> None:
+        sessions, window, listed = self.sessions, self.window, self.window.sidebar.list
+        sessions.lines_changed.connect(window.sidebar.show_lines)
+        sessions.open_requested.connect(self.open_session)
+        sessions.title_changed.connect(self._on_title_changed)
+        sessions.trashed.connect(self._on_trashed)
+        sessions.failed.connect(self.show_error)
+        sessions.trash_shown.connect(window.sidebar.show_trash)
+        window.new_requested.connect(sessions.new)
+        window.sidebar.new_requested.connect(sessions.new)
+        window.sidebar.filter_changed.connect(sessions.filter)
+        window.sidebar.trash_toggled.connect(sessions.show_trash)
+        window.sidebar.appearance_requested.connect(self.sheets.show_appearance)
+        window.toolbar.rename_requested.connect(self._on_rename_front)
+        listed.session_chosen.connect(sessions.choose)
+        listed.rename_requested.connect(self._on_rename_requested)
+        listed.pin_requested.connect(sessions.pin)
+        listed.trash_requested.connect(sessions.trash)
+        listed.restore_requested.connect(sessions.restore)
+
+    def _connect_docks(self) -> None:
+        branches, window = self.branches, self.window
+        branches.rows_changed.connect(window.branches.show_rows)
+        branches.tree_changed.connect(self._on_tree_changed)
+        branches.session_requested.connect(self.open_session)
+        window.branches.go_requested.connect(self._on_go_requested)
+        window.branches.fold_toggled.connect(branches.toggle_fold)
+        window.branches.search_changed.connect(branches.search)
+        window.branches.session_requested.connect(branches.open_session)
+        self.context.context_changed.connect(self._on_context_changed)
+        self.context.request_ready.connect(self._on_request_ready)
+        self.context.failed.connect(self.show_error)
+        window.context.request_requested.connect(self.context.ask_request)
+
+    def _connect_library(self) -> None:
+        library, window = self.library, self.window
+        library.line_changed.connect(window.sidebar.show_library)
+        library.card_changed.connect(window.welcome.show_library)
+        library.facts_changed.connect(window.library.show_facts)
+        library.starters_changed.connect(window.welcome.show_starters)
+        library.library_changed.connect(self.chats.library_changed)
+        library.library_changed.connect(self.context.refresh)
+        library.failed.connect(self.show_error)
+        window.sidebar.refresh_requested.connect(library.refresh)
+        window.library.refresh_requested.connect(library.refresh)
+        window.welcome.library_chosen.connect(library.choose)
+        window.welcome.folder_requested.connect(self._on_folder_requested)
+
+    # -- sessions
+
+    def open_session(self, session_id: str) -> None:
+        self.window.composer.flush_draft()
+        self.chats.show(session_id)
+
+    def _on_shown(self, conversation: Conversation) -> None:
+        self.sessions.show_front(conversation.id)
+        self.sessions.refresh()
+        self.branches.show_chat(conversation.chat)
+        self.context.show_chat(conversation.chat, self.chats.drafts.now)
+        label = conversation.model_label(conversation.chat.session.model)
+        builtin = conversation.chat.session.model.startswith("builtin/")
+        self.window.welcome.show_model(
+            label,
+            tr("Finds and quotes passages. No model, no network, no key.")
+            if builtin
+            else tr("Answers come from this model; another one can be chosen above."),
+        )
+
+    def _on_title_changed(self, title: str, origin: str) -> None:
+        self.window.toolbar.show_title(title, origin)
+        self.window.setWindowTitle(f"{title} – BibGenie")
+
+    def _on_rename_front(self) -> None:
+        if self.chats.chat is not None:
+            self._on_rename_requested(self.chats.chat.session_id)
+
+    def _on_rename_requested(self, session_id: str) -> None:
+        dialog = RenameDialog(self.sessions.title_of(session_id), self.window)
+        dialog.setProperty("session", session_id)
+        dialog.named.connect(self._on_named)
+        dialog.open()
+
+    def _on_named(self, title: str) -> None:
+        sender = self.sender()
+        if sender is not None:
+            self.sessions.rename(str(sender.property("session")), title)
+
+    def _on_trashed(self, session_id: str, title: str) -> None:
+        self.window.toast(
+            tr("“{0}” is in the trash.").format(title),
+            action=tr("Undo"),
+            on_action=_Later(self.sessions.restore, session_id),
+        )
+
+    def _on_forked(self, session_id: str) -> None:
+        origin = self.chats.chat.session_id if self.chats.chat is not None else ""
+        self.open_session(session_id)
+        self.window.toast(
+            tr("Forked. You are in the new session."),
+            action=tr("Undo"),
+            on_action=_Later(self._undo_fork, session_id, origin),
+        )
+
+    def _undo_fork(self, session_id: str, origin: str) -> None:
+        if origin:
+            self.open_session(origin)
+        self.sessions.trash(session_id)
+
+    # -- branches and context
+
+    def _on_go_requested(self, message_id: str) -> None:
+        """There: another branch, or a place on this one."""
+        if not self.window.conversation.scroll_to(message_id):
+            self.chats.switch_to(message_id)
+
+    def _on_tree_changed(self, tree: Tree) -> None:
+        self.chats.take_tree(tree)
+
+    def _on_sibling_requested(self, row_id: str, step: int) -> None:
+        self.chats.switch_version(row_id, step, self.branches.tree)
+
+    def _on_rows_changed(self, _rows: object) -> None:
+        if self.chats.front is not None:
+            self.window.library.show_sources(used_sources(self.chats.front.entries))
+
+    def _on_compact_requested(self) -> None:
+        self.chats.compact()
+
+    def _on_context_changed(self, view: ContextView) -> None:
+        self.window.toolbar.meter.show_context(view)
+        self.window.context.show_context(view)
+        self.front.show_context(view)
+
+    def _on_request_ready(self, body: Mapping[str, Any]) -> None:
+        RequestDialog(body, self.window).open()
+
+    # -- links and libraries
+
+    def _on_citation_opened(self, citation: CitationView) -> None:
+        if not citation.link:
+            self.window.toast(
+                tr("Nothing to open"), tr("This source is not in the library in use."), tone="warn"
+            )
+        elif not self._open_link(citation.link):
+            self.window.toast(
+                tr("Zotero could not be opened"),
+                tr("Start Zotero, or open this link yourself: {0}").format(citation.link),
+                tone="warn",
+            )
+
+    def _on_link_opened(self, link: str) -> None:
+        """The target is shown first; only then, and only if it is harmless, it can be opened."""
+        if QUrl(link).scheme() not in OPENABLE:
+            self.window.toast(tr("This link is not opened"), link, tone="warn")
+            return
+        self.window.toast(
+            tr("Open this link?"),
+            link,
+            tone="accent",
+            action=tr("Open"),
+            on_action=_Later(self._open_link, link),
+        )
+
+    def _on_folder_requested(self) -> None:
+        dialog = QFileDialog(self.window, tr("Choose Zotero's data directory"))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.fileSelected.connect(self.library.choose)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    # -- what went wrong
+
+    def show_error(self, error: UserError) -> None:
+        self.window.toast(error.title, error.advice, tone="warn")
+
+
+class _Later:
+    """A call with its arguments, for a button that lives longer than the moment."""
+
+    def __init__(self, function: Callable[..., object], *arguments: object) -> None:
+        self._function, self._arguments = function, arguments
+
+    def __call__(self) -> None:
+        self._function(*self._arguments)

@@ -1,0 +1,34 @@
+"""Which works the messages in view used, and on which pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bibgenie_desktop.domain.ledger import extend_ledger
+from bibgenie_desktop.domain.messages import AssistantMessage, UserMessage
+from bibgenie_desktop.gui.docks.library import UsedSource
+from bibgenie_desktop.gui.presenters.transcript import Entry
+from bibgenie_desktop.gui.tr import tr
+
+MOST_PAGES = 12
+
+
+def used_sources(entries: Sequence[Entry]) -> tuple[UsedSource, ...]:
+    """Works that were read or attached, most used first; what a search only listed does not count."""
+    messages = [e for e in entries if isinstance(e, UserMessage | AssistantMessage)]
+    found: dict[str, tuple[str, int, set[int]]] = {}
+    for entry in extend_ledger((), messages):
+        at = entry.locator
+        if at is None or at.page_index is None:
+            continue
+        title, count, pages = found.get(at.item_id or at.att_id, (entry.title, 0, set()))
+        found[at.item_id or at.att_id] = (title, count + entry.count, pages | {at.page_index + 1})
+    ranked = sorted(found.values(), key=lambda x: (-x[1], x[0]))
+    return tuple(UsedSource(title, count, _pages(pages)) for title, count, pages in ranked)
+
+
+def _pages(pages: set[int]) -> str:
+    listed = sorted(pages)
+    shown = ", ".join(str(p) for p in listed[:MOST_PAGES])
+    more = ", …" if len(listed) > MOST_PAGES else ""
+    return tr("Page {0}").format(shown) if len(listed) == 1 else tr("Pages {0}").format(shown + more)

@@ -1,0 +1,57 @@
+"""Questions to begin with, made from the titles of works in the library that can really be read."""
+
+from __future__ import annotations
+
+import re
+
+from bibgenie_desktop.domain.errors import UserError
+from bibgenie_desktop.zotero.library import Item
+from bibgenie_desktop.zotero.service import ZoteroLibrary
+
+LOOKED_AT = 60
+"""Items whose files are looked for: a first page must not wait for a large library."""
+LEAST_TEXT = 200
+MOST_WORDS = 9
+
+_SUBTITLE = re.compile(r"\s*[:?!–—]\s+.*$|\s*[:?!]$")
+_ARTICLE = re.compile(r"^(?:the|a|an|on|der|die|das|ein|eine|le|la|les|un|une)\s+", re.IGNORECASE)
+
+
+def topic_of(title: str) -> str:
+    """The main title without its article, short enough for a sentence; empty where nothing is left."""
+    main = _ARTICLE.sub("", _SUBTITLE.sub("", " ".join(title.split())))
+    words = main.split()
+    if len(words) < 2:
+        return ""
+    first = words[0]
+    if first[1:].islower():  # an acronym or a name with capitals inside keeps them
+        words[0] = first[0].lower() + first[1:]
+    return " ".join(words[:MOST_WORDS]).rstrip(",;.")
+
+
+async def starters(library: ZoteroLibrary, most: int) -> tuple[str, ...]:
+    """At most so many questions, each about another work; none where no work can be read."""
+    await library.ensure_loaded()
+    candidates = [i for i in library.items if any(i.pdfs) and topic_of(i.title)][:LOOKED_AT]
+    # Spread over the library: neighbours were often added for one purpose.
+    step = max(1, len(candidates) // max(1, most))
+    ordered = [*candidates[::step], *(c for n, c in enumerate(candidates) if n % step)]
+    forms = ("What does my library say about {0}?", "What evidence is there on {0}?", "What is known of {0}?")
+    found: list[str] = []
+    for item in ordered:
+        if len(found) == most:
+            break
+        if await _readable(library, item):
+            found.append(forms[len(found) % len(forms)].format(topic_of(item.title)))
+    return tuple(found)
+
+
+async def _readable(library: ZoteroLibrary, item: Item) -> bool:
+    for attachment in item.pdfs:
+        try:
+            pages = await library.pages_text(attachment, 0, 1)
+        except UserError:
+            continue
+        if sum(len(page.text) for page in pages) >= LEAST_TEXT:
+            return True
+    return False
