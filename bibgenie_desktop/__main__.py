@@ -43,9 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if arguments.command is None:
             return _start(arguments)
-        given = [f"--{name.replace('_', '-')}" for name in STARTING if getattr(arguments, name)]
-        if given:
-            parser.error(f"{given[0]} only starts the application; leave it out with “{arguments.command}”")
+        _refuse_starting_options(parser, arguments)
         return _print(arguments)
     except BrokenPipeError:
         # Whoever read the answer has enough; Python would complain when it closes the pipe.
@@ -53,6 +51,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return NOBODY_READS
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _refuse_starting_options(parser: _Parser, arguments: argparse.Namespace) -> None:
+    given = [f"--{name.replace('_', '-')}" for name in STARTING if getattr(arguments, name)]
+    if getattr(arguments, "what", "") == "library" and given == ["--demo"]:
+        return  # the sample library can be looked at, and a demo has nothing else
+    if given:
+        parser.error(f"{given[0]} only starts the application; leave it out with “{arguments.command}”")
 
 
 def _start(arguments: argparse.Namespace) -> int:
@@ -85,6 +91,7 @@ def _start(arguments: argparse.Namespace) -> int:
 def _print(arguments: argparse.Namespace) -> int:
     from bibgenie_desktop.cli.command import Check, Command, Export, Inspect, run
     from bibgenie_desktop.compose import Options
+    from bibgenie_desktop.settings.resources import sample_library
 
     command: Command
     match arguments.command:
@@ -94,7 +101,8 @@ def _print(arguments: argparse.Namespace) -> int:
             command = Export(arguments.session, arguments.format, arguments.output)
         case _:
             command = Check()
-    return run(command, Options(arguments.data_dir, arguments.zotero_dir))
+    zotero_dir = arguments.zotero_dir or (sample_library() if arguments.demo else None)
+    return run(command, Options(arguments.data_dir, zotero_dir))
 
 
 def _parser() -> _Parser:

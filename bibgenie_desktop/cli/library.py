@@ -11,6 +11,7 @@ from bibgenie_desktop.cli.reading import require_directory
 from bibgenie_desktop.compose import Options, candidates, chosen_library, open_library
 from bibgenie_desktop.domain.errors import LibraryUnavailable
 from bibgenie_desktop.settings.config_file import ConfigFile
+from bibgenie_desktop.settings.preferences import Preferences
 from bibgenie_desktop.zotero.discovery import Candidate
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
@@ -23,9 +24,12 @@ def inspect_library(options: Options, private: Path) -> dict[str, Any]:
 
 def _candidate(options: Options) -> tuple[Candidate, bool]:
     """The library in use, or the most likely one of this computer where none was chosen yet."""
-    if options.zotero_dir is None and options.data_dir is not None:
-        require_directory(options.data)
-    preferences = ConfigFile(options.data.config).load()
+    if options.zotero_dir is not None:
+        preferences = Preferences()  # what was named beats the settings, so they need not even be readable
+    else:
+        if options.data_dir is not None:
+            require_directory(options.data)
+        preferences = ConfigFile(options.data.config).load()
     if (candidate := chosen_library(options, preferences)) is not None:
         return candidate, True
     if found := candidates(options):
@@ -52,7 +56,7 @@ def _report(library: ZoteroLibrary, candidate: Candidate, *, chosen: bool) -> di
     pdfs = Counter(a.library.id for a in contents.attachments.values() if a.kind == "pdf")
     collections = Counter(c.library.id for c in contents.collections if not c.trashed)
     return {
-        "data_dir": str(status.data_dir),
+        "data_dir": str(status.data_dir.absolute()),
         "profile": candidate.profile,
         "chosen": chosen,
         "schema_version": status.userdata_version,

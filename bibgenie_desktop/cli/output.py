@@ -23,7 +23,11 @@ def emit_json(value: Any) -> None:
 def emit(text: str) -> None:
     """UTF-8 whatever the system's encoding is. Half characters of damaged rows come out as JSON escapes."""
     sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+    left = memoryview(text.encode("utf-8", "backslashreplace"))
+    while left:
+        # Without Python's buffer (PYTHONUNBUFFERED) a pipe may take a part only.
+        taken = sys.stdout.buffer.write(left)
+        left = left[taken:]
     sys.stdout.buffer.flush()
 
 

@@ -96,7 +96,7 @@ class _Page:
                 line = escape(wording.checkpoint_line(message))
                 return (
                     f'<aside class="checkpoint"><p><strong>{line}</strong></p>'
-                    f"<p>{escape(wording.FROM_HERE)}</p><details><summary>The summary</summary>"
+                    f"<p>{escape(wording.from_here(message))}</p><details><summary>The summary</summary>"
                     f"{self._rendered(message.summary)}</details></aside>"
                 )
             case Placeholder():

@@ -41,7 +41,7 @@ def _message(message: Message | Placeholder) -> Iterator[str]:
             if note := wording.status_of(message):
                 yield f"*{note}*"
         case Checkpoint():
-            text = f"**{wording.checkpoint_line(message)}**\n\n{wording.FROM_HERE}\n\n"
+            text = f"**{wording.checkpoint_line(message)}**\n\n{wording.from_here(message)}\n\n"
             yield _quoted("[!NOTE]\n" + text + _closed(message.summary))
         case Placeholder():
             yield _quoted(f"**A message cannot be shown.** {message.reason}")

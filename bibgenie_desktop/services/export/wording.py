@@ -5,16 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from bibgenie_desktop.domain.messages import AssistantMessage, Checkpoint, Session
-from bibgenie_desktop.domain.parts import ResourcePart, ToolPart, text_of
+from bibgenie_desktop.domain.parts import ResourcePart, ToolPart
 from bibgenie_desktop.domain.serialise import grapheme_border
 from bibgenie_desktop.domain.tokens import as_json
 
 INPUT_LENGTH = 200
 NO_ANSWER_YET = "There was no answer yet when this was exported."
-FROM_HERE = (
-    "From here on the model worked from this summary and the newest turns before it; "
-    "the messages above are unchanged."
-)
 STATUS = {
     "stopped": "This answer was stopped.",
     "failed": "This answer failed.",
@@ -65,10 +61,11 @@ def checkpoint_line(checkpoint: Checkpoint) -> str:
     )
 
 
+def from_here(checkpoint: Checkpoint) -> str:
+    kept = " and from the newest turns before it, word for word" if checkpoint.first_kept_id else ""
+    return f"From here on the model worked from this summary{kept}. The messages above are unchanged."
+
+
 def attachment_line(part: ResourcePart) -> str:
     page = "" if part.locator.page_index is None else f", page {part.locator.page_index + 1}"
     return f"{one_line(part.title)} ({part.locator.id}{page})"
-
-
-def says_nothing(message: AssistantMessage) -> bool:
-    return not text_of(message.parts).strip()
