@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from bibgenie_desktop.gui.components import ToastArea, most, row
 from bibgenie_desktop.gui.composer import Composer
-from bibgenie_desktop.gui.conversation.view import READING_WIDTH
+from bibgenie_desktop.gui.conversation.virtual_column import READING_WIDTH
 from bibgenie_desktop.gui.theme import gap
 
 

@@ -1,4 +1,6 @@
-"""Every test of the interface has the light theme at 100 %; a test that changes it gets it back afterwards."""
+"""Every test of the interface has the light theme at 100 %; a test that changes it gets it back
+afterwards.
+"""
 
 from collections.abc import Iterator
 

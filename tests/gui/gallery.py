@@ -1,4 +1,5 @@
-"""Pictures of the conversation and its parts, for looking at: `python -m tests.gui.gallery FOLDER [light] [200]`.
+"""Pictures of the conversation and its parts, for looking at: `python -m tests.gui.gallery FOLDER [light]
+[200]`.
 
 Not a test. Every scene is a real window, shown on the platform that Qt finds and saved as PNG.
 """
@@ -62,7 +63,9 @@ def compacting_scene() -> QWidget:
 
 def editing_scene() -> QWidget:
     dock = ComposerDock()
-    dock.composer.set_text("Collect the effect sizes for TMR from my library,\nand mark those without standard error.")
+    dock.composer.set_text(
+        "Collect the effect sizes for TMR from my library,\nand mark those without standard error."
+    )
     dock.composer.set_editing(True)
     dock.composer.set_state(ComposerState(share=1.07, send_reason="Too large by 12,400 tokens"))
     dock.set_banner(

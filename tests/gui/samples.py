@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - running text
 """Made-up rows for pictures and tests. Texts and numbers are illustrative, not quotations."""
 
 from typing import Final
@@ -153,6 +154,8 @@ def many_rows(count: int, words: int = 130) -> list[Row]:
         if i % 2 == 0:
             rows.append(UserRow(f"m{i}", f"Question {i}: what about effect {i} in slow-wave sleep?"))
         else:
-            text = f"Answer **{i}**. " + " ".join(f"word{(i * 7 + k) % 97}" for k in range(words * (1 + i % 4)))
+            text = f"Answer **{i}**. " + " ".join(
+                f"word{(i * 7 + k) % 97}" for k in range(words * (1 + i % 4))
+            )
             rows.append(AnswerRow(f"m{i}", text + f"\n\n- point {i}\n- another\n", meta=f"model · {i}"))
     return rows

@@ -29,6 +29,15 @@ class Heights:
         self._values, self._gap = values, gap
         self._tops: list[float] | None = None
 
+    @property
+    def gap(self) -> float:
+        return self._gap
+
+    @gap.setter
+    def gap(self, gap: float) -> None:
+        self._gap = gap
+        self._tops = None
+
     def __len__(self) -> int:
         return len(self._values)
 

@@ -1,6 +1,6 @@
 """What all messages have in common: a place in the column, a focus ring, and a height for a width."""
 
-from PySide6.QtCore import QEvent, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRectF, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QGuiApplication, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QFrame, QLayout, QWidget
 
@@ -71,7 +71,8 @@ class MessageWidget(QFrame):
 
     def views(self) -> list[MarkdownView]:
         """The texts of this message, in order."""
-        return self.findChildren(MarkdownView)
+        shown = [view for view in self.findChildren(MarkdownView) if view.isVisibleTo(self)]
+        return sorted(shown, key=lambda view: view.mapTo(self, QPoint(0, 0)).y())
 
     def selected_text(self) -> str:
         return "\n\n".join(text for view in self.views() if (text := view.selected_text()))

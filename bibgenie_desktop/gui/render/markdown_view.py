@@ -74,7 +74,7 @@ class MarkdownView(QTextBrowser):
         self._markers: tuple[str, ...] = ()
         self._keys: dict[int, MathKey] = {}
         self._decor: decor.Decor | None = None
-        self._caret = self._streaming = self._by_key = False
+        self._caret = self._streaming = self._by_key = self._pressed_copy = False
         self._hot: int | None = None
         self._hover = QTimer(self)
         self._hover.setSingleShot(True)
@@ -359,11 +359,20 @@ class MarkdownView(QTextBrowser):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         frame = self._code_at(event.position())
-        if frame is not None and event.button() == Qt.MouseButton.LeftButton:
+        self._pressed_copy = frame is not None and event.button() == Qt.MouseButton.LeftButton
+        if frame is not None and self._pressed_copy:
             QGuiApplication.clipboard().setText(frame.text)
             self.code_copied.emit()
+            event.accept()
             return
         super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if self._pressed_copy:
+            self._pressed_copy = False
+            event.accept()
+            return
+        super().mouseReleaseEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copying and going through links; the rest is the conversation's."""

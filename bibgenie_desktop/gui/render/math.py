@@ -43,12 +43,12 @@ class MathImage:
 
 def draw(key: MathKey) -> MathImage | None:
     """Draw a formula; None if it is not TeX that can be read. Safe in any thread."""
-    # Half a second, and only for who uses formulas.
-    from ziamath.config import config
-    from ziamath.zmath import Latex
-
-    config.svg2 = False  # QtSvg does not draw glyphs that are only referred to
     try:
+        # Half a second, and only for who uses formulas.
+        from ziamath.config import config
+        from ziamath.zmath import Latex
+
+        config.svg2 = False  # QtSvg does not draw glyphs that are only referred to
         svg: str = Latex(key.tex, size=key.size, color=key.color, inline=not key.display).svg()
         box = [float(v) for v in ElementTree.fromstring(svg).attrib["viewBox"].split()]
     except Exception:  # noqa: BLE001 - its parser raises whatever it stumbles over

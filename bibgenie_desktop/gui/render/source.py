@@ -23,7 +23,7 @@ DISPLAY: Final = re.compile(
 )
 INLINE: Final = re.compile(
     r"\\\((?P<a>(?:(?!\n[ \t]*\n).)+?)\\\)"
-    r"|(?<![\\$\w])\$(?P<b>[^\s$](?:(?:[^$\\\n]|\\.|\n(?![ \t]*\n))*?[^\s$\\])?)\$(?![\d$])",
+    r"|(?<![\\$\w])\$(?P<b>[^\s$](?:(?:[^$\\\n]|\\.|\n(?![ \t]*\n))*?[^\s$\\])?)\$(?![\w$])",
     re.DOTALL,
 )
 # "$5 and 10$": begins like a price, holds words, and nothing that only TeX has.

@@ -17,7 +17,17 @@ from bibgenie_desktop.gui.theme import tokens
 from bibgenie_desktop.gui.theme.contrast import high_contrast_colors
 from bibgenie_desktop.gui.theme.lengths import rescale
 from bibgenie_desktop.gui.theme.sheet import SHEET
-from bibgenie_desktop.gui.theme.tokens import DARK, INTERFACE, LIGHT, MONO, RADIUS, READING_SERIF, TYPE, WEIGHT, Colors
+from bibgenie_desktop.gui.theme.tokens import (
+    DARK,
+    INTERFACE,
+    LIGHT,
+    MONO,
+    RADIUS,
+    READING_SERIF,
+    TYPE,
+    WEIGHT,
+    Colors,
+)
 
 Mode = Literal["system", "light", "dark"]
 GENERIC: Final = ("sans serif", "sans", "sans-serif")
