@@ -12,6 +12,7 @@ from bibgenie_desktop.domain.topology import (
     FOREIGN_TREE,
     MISSING,
     SELF_PARENT,
+    WRONG_DEPTH,
     BrokenNode,
     DamagedBranch,
     Placeholder,
@@ -43,15 +44,15 @@ class Branches(Records):
     ) -> tuple[Message | Placeholder, ...]:
         """The messages above `before`, nearest ones, from older to newer; empty where nothing is above it.
 
-        Bad ones are placeholders; where the chain cannot be followed any further, it ends with one.
+        Bad ones are placeholders. Paging always ends; all that is readable of a damaged branch is in what
+        `check_session` returns.
         """
         with self._db.reading():
             get = self._getter(limit + 1)
             start = get(before)
-            if start is None:
-                return ()
             page: list[Message | Placeholder] = []
-            at, depth = start.parent_id, None if isinstance(start, BrokenNode) else start.depth
+            at = None if start is None else start.parent_id
+            depth = DEEPEST if start is None or isinstance(start, BrokenNode) else start.depth
             while at is not None and len(page) < limit:
                 node = get(at)
                 if node is None:
@@ -59,16 +60,14 @@ class Branches(Records):
                     break
                 if isinstance(node, BrokenNode):
                     page.append(Placeholder(node.id, node.reason))
-                elif node.tree_id != tree_id:
-                    page.append(Placeholder(node.id, FOREIGN_TREE, node))
-                    break
-                elif depth is not None and node.depth >= depth:
-                    # Depth falls towards the first message; where it does not, the chain leads nowhere.
-                    page.append(Placeholder(node.id, CYCLE, node))
-                    break
-                else:
-                    page.append(node)
+                elif node.depth < depth:
                     depth = node.depth
+                    page.append(node if node.tree_id == tree_id else Placeholder(node.id, FOREIGN_TREE, node))
+                elif _leads_up(None if node.parent_id is None else get(node.parent_id), depth):
+                    page.append(Placeholder(node.id, WRONG_DEPTH, node))
+                else:
+                    # Depth falls towards the first message; where it does not, the chain goes round.
+                    break
                 at = node.parent_id
         return tuple(reversed(page))
 
@@ -164,6 +163,11 @@ class Branches(Records):
                 tree_id,
             )
         return tuple(OutlineNode(*row) for row in rows)
+
+
+def _leads_up(above: Message | BrokenNode | None, depth: int) -> bool:
+    """Whether only a node's own depth is wrong: the one before it is nearer to the first message again."""
+    return above is not None and not isinstance(above, BrokenNode) and above.depth < depth
 
 
 def _complete(path: Path | DamagedBranch) -> bool:

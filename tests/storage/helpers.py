@@ -9,8 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from bibgenie_desktop.domain.ids import MessageId, uuid7
-from bibgenie_desktop.domain.ledger import LedgerEntry
-from bibgenie_desktop.domain.locators import Locator
+from bibgenie_desktop.domain.locators import LedgerEntry, Locator
 from bibgenie_desktop.domain.messages import AssistantMessage, Checkpoint, Session, Status, UserMessage
 from bibgenie_desktop.domain.parts import TextPart
 from bibgenie_desktop.domain.usage import Usage
@@ -154,12 +153,14 @@ def damaged(path: Path, *changes: tuple[str, tuple[object, ...]]) -> None:
     """What a faulty disk or another program could have left: triggers dropped, then changed by hand."""
     with plain(path) as connection:
         triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        connection.execute("BEGIN")
         for name, _ in triggers:
             connection.execute(f"DROP TRIGGER {name}")
         for sql, values in changes:
             assert connection.execute(sql, values).rowcount > 0
         for _, sql in triggers:
             connection.execute(sql)
+        connection.execute("COMMIT")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
