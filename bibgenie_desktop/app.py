@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
+from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from qasync import QEventLoop
 
@@ -66,6 +67,8 @@ def run(options: AppOptions, arguments: Sequence[str] = ()) -> int:
     app.setApplicationVersion(__version__)
     app.setDesktopFileName("bibgenie-desktop")
     app.setQuitOnLastWindowClosed(False)  # the loop, not Qt, decides when to end
+    if QLocale.system().language() == QLocale.Language.C:
+        QLocale.setDefault(QLocale(QLocale.Language.English))  # "C" writes numbers without separators
     theme.install(app, _appearance(options, Preferences()))
     with asyncio.Runner(loop_factory=lambda: QEventLoop(app)) as runner:
         return runner.run(_run(options))
@@ -88,16 +91,20 @@ async def _run(options: AppOptions) -> int:
 
 
 class Running:
-    """One window on one application, from its first picture to its end."""
+    """One window on one application, from its first picture to its end; for the tour, several in a row."""
 
     def __init__(self, application: Application, options: AppOptions) -> None:
-        self.application, self.options = application, options
+        self.options = options
         self.closing = asyncio.Event()
         self._fault: FaultDialog | None = None
         self._log_file = _start_log(application.data.logs)
         self._old_hook = sys.excepthook
+        self._build(application)
+
+    def _build(self, application: Application) -> None:
+        self.application = application
         self.tasks = Tasks(self._on_fault)
-        shape = None if options.tour is not None else application.data.root / "window.ini"
+        shape = None if self.options.tour is not None else application.data.root / "window.ini"
         self.window = MainWindow(shape)
         self.desk = Desk(
             self.window,
@@ -115,37 +122,50 @@ class Running:
         for each in (signal.SIGINT, signal.SIGTERM):
             with contextlib.suppress(NotImplementedError, RuntimeError):  # Windows has none in its loop
                 loop.add_signal_handler(each, self.closing.set)
-        self.window.show()
-        await self.desk.start()
-        self._announce()
+        await self._show()
         if self.options.tour is None:
             await self.closing.wait()
             return 0
-        return await self._tour(self.options.tour)
-
-    async def _tour(self, folder: Path) -> int:
         try:
-            await Tour(self.window, self.desk, folder).run()
+            await Tour(self, self.options.tour, _say_progress).run()
         except TourFailed as failure:
             sys.stderr.write(f"{failure}\n")
             return 1
         return 0
 
-    async def end(self) -> None:
+    async def _show(self) -> None:
+        self.window.show()
+        await self.desk.start()
+        self._announce()
+
+    async def restart(self) -> None:
+        """Ends everything and starts anew on the same data, as after quitting."""
+        size = self.window.size()
+        application = Application(self.application.options)
+        await self._close()
+        await application.open()
+        self._build(application)
+        self.window.resize(size)
+        await self._show()
+
+    async def _close(self) -> None:
         """Running answers end, what was being written is kept, the window goes."""
         await self.desk.finish()
+        self.window.leave()
+        await self.application.close()
+        self.window.deleteLater()
+
+    async def end(self) -> None:
+        await self._close()
         loop = asyncio.get_running_loop()
         for each in (signal.SIGINT, signal.SIGTERM):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.remove_signal_handler(each)
-        self.window.leave()
-        await self.application.close()
         sys.excepthook = self._old_hook
         loop.set_exception_handler(None)
         if self._log_file is not None:
             logging.getLogger().removeHandler(self._log_file)
             self._log_file.close()
-        self.window.deleteLater()
 
     def _announce(self) -> None:
         """What happened before the window was there."""
@@ -267,6 +287,10 @@ def _appearance(options: AppOptions, preferences: Preferences) -> Appearance:
         serif=preferences.reading_font != INTERFACE_FONT,
         reduced_motion=options.tour is not None,
     )
+
+
+def _say_progress(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
 
 
 async def _say(error: UserError, parent: QWidget | None = None) -> None:

@@ -6,6 +6,7 @@ Pure: the clock comes in as a number, the states of open chats as a mapping.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -49,6 +50,15 @@ STATE_WORDS: Mapping[LineState, str] = {
     "compacting": "earlier context is being compacted",
     "damaged": "damaged, read-only",
 }
+
+
+_MARKER = re.compile(r"\[\[.*?(?:\]\]|$)")
+_MARKS = re.compile(r"[*`#>|]+|(?<!\w)_|_(?!\w)")
+
+
+def plain_words(text: str) -> str:
+    """The beginning of a message without Markdown and citation markers, on one line."""
+    return " ".join(_MARKS.sub("", _MARKER.sub("", text)).split())
 
 
 def untitled(title: str) -> str:
@@ -108,7 +118,7 @@ def _line(
     return SessionLine(
         id=session.id,
         title=untitled(session.title),
-        preview=row.preview,
+        preview=plain_words(row.preview),
         when=ago(row.updated, now),
         updated=row.updated,
         depth=depth,

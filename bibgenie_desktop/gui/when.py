@@ -53,9 +53,9 @@ def exact(at: int) -> str:
 
 
 def age(milliseconds: int) -> str:
-    """`less than a minute old`, `12 min old`, `3 h old`, `2 days old`."""
+    """`just now`, `12 min old`, `3 h old`, `2 days old`."""
     if milliseconds < MINUTE:
-        return tr("less than a minute old")
+        return tr("just now")
     if milliseconds < HOUR:
         return tr("{0} min old").format(number(milliseconds // MINUTE))
     if milliseconds < 2 * DAY:

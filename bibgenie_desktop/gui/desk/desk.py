@@ -133,7 +133,7 @@ class Desk(QObject):
         window.sidebar.trash_toggled.connect(sessions.show_trash)
         window.sidebar.appearance_requested.connect(self.sheets.show_appearance)
         window.toolbar.rename_requested.connect(self._on_rename_front)
-        listed.session_chosen.connect(sessions.choose)
+        listed.session_chosen.connect(self._on_session_chosen)
         listed.rename_requested.connect(self._on_rename_requested)
         listed.pin_requested.connect(sessions.pin)
         listed.trash_requested.connect(sessions.trash)
@@ -172,6 +172,10 @@ class Desk(QObject):
     def open_session(self, session_id: str) -> None:
         self.window.composer.flush_draft()
         self.chats.show(session_id)
+
+    def _on_session_chosen(self, session_id: str) -> None:
+        self.window.bottom.toasts.clear()  # what it spoke of is not in front any more
+        self.sessions.choose(session_id)
 
     def _on_shown(self, conversation: Conversation) -> None:
         self.sessions.show_front(conversation.id)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bibgenie_desktop.domain.ids import MessageId
+from bibgenie_desktop.gui.session_rows import plain_words
 from bibgenie_desktop.services.workspace import OutlineNode
 
 Kind = Literal["turn", "alt", "run", "checkpoint"]
@@ -172,7 +173,7 @@ class _Walk:
         row = OutlineRow(
             id=end.id,
             kind=kind,
-            words=node.words or end.words,
+            words=plain_words(node.words or end.words),
             created_at=end.created_at,
             depth=depth,
             badges=tuple(badges),

@@ -103,8 +103,10 @@ class LibraryPresenter(QObject):
 
     def _shown_offers(self, status: LibraryStatus | None) -> tuple[LibraryOffer, ...]:
         """Those that are not in use already."""
-        used = str(status.data_dir) if status is not None and status.loaded else None
-        return tuple(o for o in self._offers if used is None or o.path != used)
+        if status is None or not status.loaded:
+            return self._offers
+        used = str(status.data_dir) if self._from_zotero(status) else ""
+        return tuple(o for o in self._offers if o.path != used)
 
     def _line(self, status: LibraryStatus | None) -> LibraryLine:
         if status is None:
@@ -140,8 +142,11 @@ class LibraryPresenter(QObject):
         facts = [tr("{0} items").format(number(status.items))]
         if groups > 0:
             facts.append(tr("1 group") if groups == 1 else tr("{0} groups").format(groups))
-        facts.append(str(status.data_dir))
-        title = tr("Zotero library in use") if self._from_zotero(status) else tr("Sample library in use")
+        if self._from_zotero(status):
+            facts.append(str(status.data_dir))
+            title = tr("Zotero library in use")
+        else:
+            title = tr("Sample library in use")
         return LibraryCard(title, " · ".join(facts), "ok", self._busy)
 
     def _from_zotero(self, status: LibraryStatus) -> bool:
@@ -153,7 +158,8 @@ class LibraryPresenter(QObject):
             return LibraryFacts(line.title, line.detail, (), self._busy)
         names = tuple((lib.name or tr("My Library"), "") for lib in status.libraries)
         line = self._line(status)
-        return LibraryFacts(line.title, line.detail, names, self._busy, str(status.data_dir))
+        place = str(status.data_dir) if self._from_zotero(status) else tr("The bundled sample library")
+        return LibraryFacts(line.title, line.detail, names, self._busy, place)
 
 
 def _starter(index: int, question: str) -> Starter:
