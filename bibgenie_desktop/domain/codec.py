@@ -13,8 +13,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast, get_args
 
-from bibgenie_desktop.domain.ledger import LedgerEntry
-from bibgenie_desktop.domain.locators import Locator, LocatorKind, Resource
+from bibgenie_desktop.domain.locators import LedgerEntry, Locator, LocatorKind, Resource
 from bibgenie_desktop.domain.parts import (
     Draft,
     ImagePart,

@@ -3,29 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
-from bibgenie_desktop.domain.locators import Locator, Resource
+from bibgenie_desktop.domain.locators import LedgerEntry, Locator, Resource
+from bibgenie_desktop.domain.messages import AssistantMessage, UserMessage
 from bibgenie_desktop.domain.parts import ResourcePart, ToolPart
 from bibgenie_desktop.domain.tokens import estimate_text
-
-if TYPE_CHECKING:
-    from bibgenie_desktop.domain.messages import AssistantMessage, UserMessage
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerEntry:
-    """One used place, or (without a locator) a pinned sentence, which is then the title.
-
-    `last_used` is the depth of the newest message that used it; `pinned` ones are never dropped.
-    """
-
-    locator: Locator | None
-    title: str
-    count: int
-    last_used: int
-    pinned: bool = False
 
 
 def used_in(message: UserMessage | AssistantMessage) -> Iterator[Resource]:

@@ -58,6 +58,20 @@ class Resource:
     title: str
 
 
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """One used place, or (without a locator) a pinned sentence, which is then the title.
+
+    `last_used` is the depth of the newest message that used it; `pinned` ones are never dropped.
+    """
+
+    locator: Locator | None
+    title: str
+    count: int
+    last_used: int
+    pinned: bool = False
+
+
 def split_id(full: str) -> tuple[str, str] | None:
     """(`u` or `g<id>`, key) of a full key, None if it is not one. `1-KEY` is read as the own library."""
     if match := FULL_KEY.fullmatch(full.strip()):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from bibgenie_desktop.domain.ids import MessageId, SessionId, TreeId
-from bibgenie_desktop.domain.ledger import LedgerEntry
+from bibgenie_desktop.domain.locators import LedgerEntry
 from bibgenie_desktop.domain.parts import Part
 from bibgenie_desktop.domain.usage import Usage
 

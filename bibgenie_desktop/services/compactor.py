@@ -11,7 +11,8 @@ from bibgenie_desktop.domain.boundary import Compaction
 from bibgenie_desktop.domain.checkpoint import SECTIONS, judge, keys_in, strike_unknown_keys
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.ids import Clock, IdMaker, MessageId
-from bibgenie_desktop.domain.ledger import LedgerEntry, extend_ledger, keys_of, pins_cost, project_ledger
+from bibgenie_desktop.domain.ledger import extend_ledger, keys_of, pins_cost, project_ledger
+from bibgenie_desktop.domain.locators import LedgerEntry
 from bibgenie_desktop.domain.messages import Checkpoint, Head, Trigger
 from bibgenie_desktop.domain.parts import TextPart
 from bibgenie_desktop.domain.projection import ProjectedMessage, Projection, newest_checkpoint, project

@@ -12,7 +12,8 @@ from typing import Any
 from bibgenie_desktop.domain.capacity import PINS_OF_LEDGER
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.ids import Clock, IdMaker, MessageId, SessionId
-from bibgenie_desktop.domain.ledger import LedgerEntry, pins_cost
+from bibgenie_desktop.domain.ledger import pins_cost
+from bibgenie_desktop.domain.locators import LedgerEntry
 from bibgenie_desktop.domain.messages import Message, Session
 from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.domain.parts import Draft

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from bibgenie_desktop.domain.codec import dumps, loads, locator_from_json, locator_to_json
 from bibgenie_desktop.domain.ids import MessageId, SessionId
-from bibgenie_desktop.domain.ledger import LedgerEntry
+from bibgenie_desktop.domain.locators import LedgerEntry
 from bibgenie_desktop.domain.messages import Checkpoint
 from bibgenie_desktop.storage.records import Records
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bibgenie_desktop.domain.ids import MessageId, TreeId
-from bibgenie_desktop.domain.ledger import LedgerEntry
+from bibgenie_desktop.domain.locators import LedgerEntry
 from bibgenie_desktop.domain.messages import AssistantMessage, Checkpoint, Message, Path, UserMessage
 from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.domain.parts import TextPart

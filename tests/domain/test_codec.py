@@ -23,8 +23,7 @@ from bibgenie_desktop.domain.codec import (
     usage_from_json,
     usage_to_json,
 )
-from bibgenie_desktop.domain.ledger import LedgerEntry
-from bibgenie_desktop.domain.locators import Locator, Resource
+from bibgenie_desktop.domain.locators import LedgerEntry, Locator, Resource
 from bibgenie_desktop.domain.mend import storable
 from bibgenie_desktop.domain.parts import Draft, ImagePart, ReasoningPart, ResourcePart, TextPart, ToolPart
 from bibgenie_desktop.domain.usage import Usage

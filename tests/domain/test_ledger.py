@@ -7,8 +7,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bibgenie_desktop.domain.ledger import LedgerEntry, extend_ledger, project_ledger
-from bibgenie_desktop.domain.locators import Locator, Resource
+from bibgenie_desktop.domain.ledger import extend_ledger, project_ledger
+from bibgenie_desktop.domain.locators import LedgerEntry, Locator, Resource
 from bibgenie_desktop.domain.parts import ResourcePart, ToolPart
 from bibgenie_desktop.domain.tokens import estimate_text
 from tests.domain.paths import path_of
