@@ -1,10 +1,11 @@
 """The conversation keeps few widgets, keeps what is read in place, and says what can be done."""
 
+import random
 import time
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
@@ -26,7 +27,7 @@ from bibgenie_desktop.gui.conversation.rows import (
 from bibgenie_desktop.gui.conversation.view import ConversationView
 from bibgenie_desktop.gui.conversation.virtual_column import AWAY, MOST_WIDGETS
 from tests.gui import samples
-from tests.gui.fit import clipped_texts
+from tests.gui.fit import LongTranslator, clipped_texts
 from tests.gui.samples import many_rows
 
 
@@ -542,6 +543,67 @@ def test_nothing_is_clipped(qtbot: QtBot, light_theme: theme.Theme, scale: float
             view.message_widget(row.id).toggle_fold()
     settle(qtbot)
     assert clipped_texts(holder) == []
+
+
+def test_nothing_is_clipped_in_a_longer_language(qtbot: QtBot, light_theme: theme.Theme) -> None:
+    translator = LongTranslator()
+    QCoreApplication.installTranslator(translator)
+    try:
+        view = ConversationView()
+        holder = box(column(view), surface="canvas")
+        qtbot.addWidget(holder)
+        holder.resize(620, 3000)
+        holder.show()
+        view.set_rows([*samples.compacted_rows(), AnswerRow("s", "", streaming=True)])
+        view.message_widget("c1").toggle_fold()
+        settle(qtbot)
+        assert clipped_texts(holder) == []
+    finally:
+        QCoreApplication.removeTranslator(translator)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_any_sequence_of_changes_leaves_the_column_whole(
+    view: ConversationView, qtbot: QtBot, seed: int
+) -> None:
+    dice = random.Random(seed)
+    rows, first = many_rows(400), 200
+    view.set_rows(rows[first:], older=first)
+    for made in range(1, 121):
+        match dice.randrange(9):
+            case 0:
+                view.append(AnswerRow(f"x{made}", "text " * dice.randrange(1, 400)))
+            case 1:
+                batch = min(first, dice.randrange(1, 40))
+                view.prepend(rows[first - batch : first], older=first - batch)
+                first -= batch
+            case 2:
+                row = dice.choice(view.rows)
+                view.update_row(AnswerRow(row.id, "changed " * dice.randrange(1, 600)))
+            case 3:
+                view.remove(dice.choice(view.rows).id)
+            case 4:
+                view.resize(dice.randrange(420, 1100), dice.randrange(200, 900))
+            case 5:
+                view.scroll_to(dice.choice(view.rows).id)
+            case 6:
+                view.verticalScrollBar().setValue(dice.randrange(view.verticalScrollBar().maximum() + 1))
+            case 7:
+                view.scroll_to_end()
+            case _:
+                scroll_by(view, dice.randrange(-900, 900))
+        if made % 10 == 0:
+            qtbot.wait(1)
+        shown, ids = on_screen(view), [row.id for row in view.rows]
+        places = [ids.index(row_id) for row_id in shown]
+        assert places == list(range(places[0], places[0] + len(places))), "rows are missing or out of order"
+        boxes = [view.message_widget(row_id).geometry() for row_id in shown]
+        for above, below in pairwise(boxes):
+            assert below.top() - above.bottom() - 1 == pytest.approx(theme.gap(24), abs=1)
+        page = view.viewport().height()
+        assert boxes[0].top() <= theme.gap(24) + 2, "empty room above"
+        assert boxes[-1].bottom() >= page - theme.gap(24) - 2 or places[-1] == len(ids) - 1
+        assert view.live_widgets <= max(MOST_WIDGETS, len(shown) + 2)
 
 
 def test_theme_changes_under_an_open_conversation(

@@ -3,10 +3,12 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
-from bibgenie_desktop.gui.theme import icons
+from bibgenie_desktop.gui.components.popover import rounded
+from bibgenie_desktop.gui.theme import current, icons
+from bibgenie_desktop.gui.theme.tokens import RADIUS
 
 
 class Menu(QMenu):
@@ -16,8 +18,14 @@ class Menu(QMenu):
         super().__init__(title, parent)
         self.setWindowFlag(Qt.WindowType.FramelessWindowHint)
         self.setWindowFlag(Qt.WindowType.NoDropShadowWindowHint)
-        self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
+        if current().blends:
+            self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
         self.setToolTipsVisible(True)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if not current().blends:
+            self.setMask(rounded(self.rect(), RADIUS["card"]))
 
     def entry(
         self,

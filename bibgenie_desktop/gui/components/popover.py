@@ -25,13 +25,23 @@ from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
     QPainter,
+    QPainterPath,
     QPaintEvent,
     QPen,
+    QRegion,
 )
 from PySide6.QtWidgets import QLayout, QWidget
 
 from bibgenie_desktop.gui.theme import current, px
 from bibgenie_desktop.gui.theme.tokens import RADIUS
+
+
+def rounded(area: QRect, radius: int) -> QRegion:
+    """A rectangle with round corners, for cutting a window to shape."""
+    path = QPainterPath()
+    path.addRoundedRect(QRectF(area), radius, radius)
+    return QRegion(path.toFillPolygon().toPolygon())
+
 
 Edge = Literal["left", "right"]
 # Only there does Qt set the opacity of a window; others warn.
@@ -92,6 +102,13 @@ class Popover(QWidget):
         """Grow or shrink after the content has changed, without moving the upper left corner."""
         size = self._fit()
         self.setFixedSize(size.width() + 2 * self.MARGIN, size.height() + 2 * self.MARGIN)
+        self._clip()
+
+    def _clip(self) -> None:
+        """Where windows cannot be see-through, cut this one to its sheet: no shadow beats a black one."""
+        if not current().blends:
+            inner = self.rect().adjusted(*(self.MARGIN,) * 2, *(-self.MARGIN,) * 2)
+            self.setMask(rounded(inner, RADIUS["sheet"]))
 
     def _fit(self) -> QSize:
         """Size of the sheet without its shadow, at most as wide as its window allows."""
@@ -105,7 +122,7 @@ class Popover(QWidget):
         return QSize(width - 2 * self.MARGIN, min(height, room) - 2 * self.MARGIN)
 
     def _anchor_window(self) -> QWidget:
-        # Asked for each time: a Python reference from child to parent makes a cycle that crashes when collected.
+        # Asked for each time: a Python reference from child to parent makes a cycle that crashes at its end.
         parent = self.parentWidget()
         return parent.window() if parent is not None else self
 
@@ -118,6 +135,7 @@ class Popover(QWidget):
         y = max(screen.top() + 8, min(y, screen.bottom() - 8 - size.height()))
         self.setFixedSize(size.width() + 2 * self.MARGIN, size.height() + 2 * self.MARGIN)
         self.move(x - self.MARGIN, y - self.MARGIN)
+        self._clip()
         fade = current().duration(90)
         if fade and QGuiApplication.platformName() in FADING:
             self.setWindowOpacity(0.0)

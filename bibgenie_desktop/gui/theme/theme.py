@@ -14,6 +14,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalett
 from PySide6.QtWidgets import QApplication, QProxyStyle, QStyle, QStyleOption, QWidget
 
 from bibgenie_desktop.gui.theme import tokens
+from bibgenie_desktop.gui.theme.blending import windows_blend
 from bibgenie_desktop.gui.theme.contrast import high_contrast_colors
 from bibgenie_desktop.gui.theme.lengths import rescale
 from bibgenie_desktop.gui.theme.sheet import SHEET
@@ -60,7 +61,7 @@ class Theme(QObject):
         self._fonts: dict[tuple[object, ...], QFont] = {}
         self._system_font, self._base_px = app.font(), 13.0
         self._families = frozenset(QFontDatabase.families())
-        self._style_name = ""
+        self._blends = windows_blend()
         hints = QGuiApplication.styleHints()
         hints.colorSchemeChanged.connect(self._on_color_scheme_changed)
 
@@ -90,6 +91,11 @@ class Theme(QObject):
     @property
     def reduced_motion(self) -> bool:
         return self._appearance.reduced_motion
+
+    @property
+    def blends(self) -> bool:
+        """Whether windows can have shadows and round corners."""
+        return self._blends
 
     @property
     def serif_family(self) -> str:
