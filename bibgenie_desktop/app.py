@@ -68,7 +68,8 @@ def run(options: AppOptions, arguments: Sequence[str] = ()) -> int:
     app.setDesktopFileName("bibgenie-desktop")
     app.setQuitOnLastWindowClosed(False)  # the loop, not Qt, decides when to end
     if QLocale.system().language() == QLocale.Language.C:
-        QLocale.setDefault(QLocale(QLocale.Language.English))  # "C" writes numbers without separators
+        # "C" writes numbers without separators and months as it likes.
+        QLocale.setDefault(QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom))
     theme.install(app, _appearance(options, Preferences()))
     with asyncio.Runner(loop_factory=lambda: QEventLoop(app)) as runner:
         return runner.run(_run(options))

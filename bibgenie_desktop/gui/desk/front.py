@@ -261,6 +261,8 @@ class Front(QObject):
                 window.toast(
                     tr("Compacted · {0} → {1}").format(*sizes),
                     tr("The model now works from a summary. You keep every message."),
+                    action=tr("Undo"),
+                    on_action=self._chats.undo_checkpoint,
                 )
             case "nothing":
                 window.toast(tr("Nothing to compact"), ended.message, tone="accent")

@@ -59,6 +59,8 @@ class Marks:
     editing: MessageId | None = None
     sessions: Mapping[MessageId, tuple[str, ...]] = field(default_factory=dict)
     unfolded: Collection[MessageId] = ()
+    titles: Mapping[MessageId, str] = field(default_factory=dict)
+    """What checkpoints are called, as far as it is known."""
 
 
 class Tree:
@@ -173,7 +175,7 @@ class _Walk:
         row = OutlineRow(
             id=end.id,
             kind=kind,
-            words=plain_words(node.words or end.words),
+            words=marks.titles.get(node.id) or plain_words(node.words or end.words),
             created_at=end.created_at,
             depth=depth,
             badges=tuple(badges),

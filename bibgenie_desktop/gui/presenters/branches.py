@@ -5,8 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from bibgenie_desktop.domain.ids import MessageId, SessionId
+from bibgenie_desktop.domain.messages import Checkpoint
 from bibgenie_desktop.domain.states import Action
 from bibgenie_desktop.gui.docks.outline import Marks, Tree, outline_rows
+from bibgenie_desktop.gui.presenters.transcript import checkpoint_title
 from bibgenie_desktop.gui.session_rows import untitled
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.services.chat import Chat
@@ -109,6 +111,7 @@ class BranchesPresenter(QObject):
             editing=self._editing,
             sessions=self._others,
             unfolded=frozenset(self._unfolded),
+            titles={m.id: checkpoint_title(m) for m in chat.path if isinstance(m, Checkpoint)},
         )
         rows = outline_rows(self._tree, marks, self._words)
         self.rows_changed.emit(rows, self._workspace.clock(), chat.refusal(Action.SWITCH_BRANCH))

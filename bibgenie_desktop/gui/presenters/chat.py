@@ -257,6 +257,10 @@ class ChatPresenter(QObject):
             self._dismiss()
             self._run("compact", self.chat.compact())
 
+    def undo_checkpoint(self) -> None:
+        if self.chat is not None:
+            self._run("undo checkpoint", self.chat.undo_checkpoint())
+
     def retry(self, row_id: str, model: str = "") -> None:
         answer = self._answer_of(row_id)
         if self.chat is not None and answer is not None:

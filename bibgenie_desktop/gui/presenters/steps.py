@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from bibgenie_desktop.domain.parts import ToolPart
@@ -68,7 +69,7 @@ def _asked(part: ToolPart) -> str:
             years = [str(given[k]) for k in ("year_from", "year_to") if given.get(k)]
             return f"{text}, {'–'.join(years)}" if years else text
         case "find_in_document":
-            words = _short(given.get("query") or given.get("words") or "")
+            words = _short(_readable(str(given.get("query") or given.get("pattern") or "")))
             return tr("“{0}” in {1}").format(words, _named(part))
         case "read_document":
             pages = given.get("pages")
@@ -100,6 +101,16 @@ def _came_of_it(part: ToolPart) -> str:
         "interrupted": tr("interrupted"),
     }
     return words.get(part.state, "")
+
+
+_PATTERN = re.compile(r"\\[bBwsdA-Z][*+?]?|[\\^$()*+?]")
+
+
+def _readable(pattern: str) -> str:
+    """A search pattern in words: its alternatives, without the signs that only a machine needs."""
+    if "\\" not in pattern and "|" not in pattern:
+        return pattern
+    return ", ".join(w for w in (_PATTERN.sub("", part).strip() for part in pattern.split("|")) if w)
 
 
 def _short(value: object) -> str:

@@ -78,6 +78,7 @@ class Tour:
             scene.hands.save(scene.hands.picture(), self._folder / f"{name}-failed.png")
             self._lines.append(f"\n## {name}: {title}\n\n**Failed:** {failure}\n")
             raise TourFailed(f"{name}: {failure}") from failure
+        (self._folder / f"{name}-failed.png").unlink(missing_ok=True)  # of an earlier tour
         picture = scene.take_picture()
         scene.hands.save(picture, file)
         self._lines.append(
