@@ -19,16 +19,16 @@ from bibgenie_desktop.providers.base import Provider
 from bibgenie_desktop.providers.builtin.provider import BUILTIN_PROFILES, BuiltinAssistant
 from bibgenie_desktop.providers.factory import http_provider
 from bibgenie_desktop.services.estimates import CALIBRATION, Estimates
-from bibgenie_desktop.services.models import Models
+from bibgenie_desktop.services.models import LEARNED_WINDOW, Models
 from bibgenie_desktop.services.planner import Planner, Prompts
 from bibgenie_desktop.services.tools.read_result import ReadResult
 from bibgenie_desktop.services.tools.registry import library_tools
 from bibgenie_desktop.services.tools.toolbox import Toolbox
 from bibgenie_desktop.services.workspace import Workspace
 from bibgenie_desktop.settings.config_file import ConfigFile
-from bibgenie_desktop.settings.models import ConfiguredModels
+from bibgenie_desktop.settings.models import ConfiguredModels, is_nearby
 from bibgenie_desktop.settings.paths import DataDir
-from bibgenie_desktop.settings.preferences import Preferences
+from bibgenie_desktop.settings.preferences import Preferences, ProviderEntry
 from bibgenie_desktop.settings.resources import PROMPT_SIZES, prompt, sample_library
 from bibgenie_desktop.settings.secrets import SecretStore
 from bibgenie_desktop.storage.store import Store
@@ -85,8 +85,13 @@ def prompts() -> Prompts:
     )
 
 
-def models_of(preferences: Preferences, secrets: SecretStore, http: Http) -> tuple[Models, tuple[str, ...]]:
-    """All usable models, and a sentence for each provider that cannot be used."""
+def models_of(
+    preferences: Preferences, secrets: SecretStore, http: Http, facts: Mapping[str, object]
+) -> tuple[Models, tuple[str, ...]]:
+    """All usable models, and a sentence for each provider that cannot be used.
+
+    `facts` are the windows learned so far, as the store keeps them.
+    """
     configured = ConfiguredModels(preferences, BUILTIN_PROFILES)
     providers: dict[str, Provider] = {}
     notices: list[str] = []
@@ -98,24 +103,28 @@ def models_of(preferences: Preferences, secrets: SecretStore, http: Http) -> tup
                 entry.kind,
                 entry.id,
                 entry.base_url,
-                _key_of(secrets, entry.id),
+                _key_of(secrets, entry),
                 http,
                 allow_plain_http=entry.allow_plain_http,
             )
         except UserError as error:
             notices.append(f"{error.title} {error.advice}")
     usable = tuple(p for p in configured.all() if p.provider in providers)
-    return Models(usable, configured.find, providers, configured.default), tuple(notices)
+    learned = {key: value for key, value in facts.items() if isinstance(value, int)}
+    return Models(usable, configured.find, providers, configured.default, learned), tuple(notices)
 
 
-def models_to_look_at(preferences: Preferences) -> Models:
+def models_to_look_at(preferences: Preferences, store: Store) -> Models:
     """The models for those who only encode requests: no key is asked for, nothing is sent."""
-    return models_of(preferences, SecretStore({}), Http())[0]
+    return models_of(preferences, SecretStore({}), Http(), store.model_facts(LEARNED_WINDOW))[0]
 
 
-def _key_of(secrets: SecretStore, provider: str) -> Callable[[], Awaitable[str | None]]:
+def _key_of(secrets: SecretStore, provider: ProviderEntry) -> Callable[[], Awaitable[str | None]]:
+    """Servers nearby do without a key; elsewhere a keyring that stays locked is told as such."""
+    required = not is_nearby(provider.base_url)
+
     async def key() -> str | None:
-        return await secrets.get(provider, required=False)
+        return await secrets.get(provider.id, required=required)
 
     return key
 
@@ -186,7 +195,8 @@ class Application:
             await self._store.close()
             raise
         self.recovered = await self._store.run(Store.recover)
-        models, notices = models_of(self.preferences, self.secrets, self._http)
+        facts = await self._store.run(Store.model_facts, LEARNED_WINDOW)
+        models, notices = models_of(self.preferences, self.secrets, self._http, facts)
         self.workspace = Workspace(
             store=self._store,
             models=models,

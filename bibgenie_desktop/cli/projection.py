@@ -29,7 +29,7 @@ def projection(
 ) -> dict[str, Any]:
     """With the stored draft; within a turn, its next step. Raises `UserError`: damaged, model not set up."""
     preferences = ConfigFile(options.data.config).load()
-    models = models_to_look_at(preferences)
+    models = models_to_look_at(preferences, store)
     opened = store.open_branch(session.id)
     if isinstance(opened.path, DamagedBranch):
         raise UserError("This conversation is damaged, so nothing can be sent in it.", opened.path.reason)

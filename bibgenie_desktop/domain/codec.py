@@ -28,6 +28,9 @@ from bibgenie_desktop.domain.usage import Usage
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 LOCATOR_TEXTS = ("item", "att", "page_label", "annotation", "href", "cfi", "quote")
+LOCATOR_NUMBERS = ("page_index", "section")
+LOCATOR_KINDS = get_args(LocatorKind)
+TOOL_STATES = get_args(ToolState)
 
 
 class InvalidContent(ValueError):
@@ -50,7 +53,7 @@ def loads(text: object) -> object:
     if not isinstance(text, str):
         raise InvalidContent("The content is not text.")
     try:
-        value: object = json.loads(text, parse_constant=_no_constant)
+        value: object = DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         if isinstance(error, InvalidContent):
             raise
@@ -60,6 +63,9 @@ def loads(text: object) -> object:
 
 def _no_constant(name: str) -> object:
     raise InvalidContent(f"The content holds the number {name}, which JSON does not have.")
+
+
+DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def plain(value: object, what: str) -> Any:
@@ -84,7 +90,7 @@ def plain(value: object, what: str) -> Any:
 
 
 def _clean(text: str, what: str) -> str:
-    if SURROGATE.search(text):
+    if not text.isascii() and SURROGATE.search(text):
         raise InvalidContent(f"{what} holds half a character (a lone surrogate), which cannot be stored.")
     return text
 
@@ -151,7 +157,7 @@ def locator_to_json(locator: Locator) -> dict[str, Any]:
     """Fields that say nothing are left out."""
     value: dict[str, Any] = {"lib": locator.lib, "kind": locator.kind}
     value |= {name: text for name in LOCATOR_TEXTS if (text := getattr(locator, name))}
-    value |= {n: i for n in ("page_index", "section") if (i := getattr(locator, n)) is not None}
+    value |= {n: i for n in LOCATOR_NUMBERS if (i := getattr(locator, n)) is not None}
     return cast(dict[str, Any], plain(value, "A place in a source"))
 
 
@@ -214,7 +220,7 @@ def _part_from_json(value: Mapping[str, Any]) -> Part:
                 id=_text(value, "id"),
                 name=_text(value, "name"),
                 input=_object(value.get("input"), "The input of a tool call"),
-                state=cast(ToolState, _one_of(value, "state", get_args(ToolState))),
+                state=cast(ToolState, _one_of(value, "state", TOOL_STATES)),
                 step=step,
                 result=_text(value, "result", ""),
                 sent=_text(value, "sent", ""),
@@ -246,13 +252,12 @@ def _part_from_json(value: Mapping[str, Any]) -> Part:
 
 def locator_from_json(value: object) -> Locator:
     source = _object(value, "A place in a source")
-    texts = {name: _text(source, name, "") for name in LOCATOR_TEXTS}
-    numbers = {
-        name: None if source.get(name) is None else _integer(source, name)
-        for name in ("page_index", "section")
-    }
-    kind = cast(LocatorKind, _one_of(source, "kind", get_args(LocatorKind)))
-    return Locator(lib=_text(source, "lib"), kind=kind, **texts, **numbers)  # type: ignore[arg-type]
+    fields: dict[str, Any] = {name: _text(source, name) for name in LOCATOR_TEXTS if name in source}
+    for name in LOCATOR_NUMBERS:
+        if source.get(name) is not None:
+            fields[name] = _integer(source, name)
+    kind = cast(LocatorKind, _one_of(source, "kind", LOCATOR_KINDS))
+    return Locator(lib=_text(source, "lib"), kind=kind, **fields)
 
 
 def usage_from_json(value: object) -> tuple[Usage, ...]:

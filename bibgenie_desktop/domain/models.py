@@ -34,6 +34,11 @@ class ModelProfile:
         return f"{self.provider}/{self.model}"
 
     @property
+    def address(self) -> str:
+        """The model at its address: what was learned of it is kept under this name."""
+        return f"{self.provider} {self.base_url} {self.model}"
+
+    @property
     def label(self) -> str:
         return self.name or self.model
 

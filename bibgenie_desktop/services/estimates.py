@@ -28,11 +28,11 @@ class Estimates:
 
     def estimator(self, profile: ModelProfile) -> Estimator:
         """For one preflight: later calibration does not change it."""
-        factor = self._calibrations.get(_key(profile), Calibration()).factor
+        factor = self._calibrations.get(profile.address, Calibration()).factor
         return Estimator(profile, factor, self._known.setdefault(rule_version(profile), {}))
 
     def factor(self, profile: ModelProfile) -> float:
-        return self._calibrations.get(_key(profile), Calibration()).factor
+        return self._calibrations.get(profile.address, Calibration()).factor
 
     def take(self, facts: Mapping[str, object]) -> None:
         """What earlier runs learned, as the store keeps it. A fact of another form is left out."""
@@ -73,13 +73,9 @@ class Estimates:
         """Calibrates by one reported request; `estimate` is the uncalibrated one of the same request."""
         if usage.source != "provider" or not usage.complete:
             return
-        key = _key(profile)
+        key = profile.address
         learned = self._calibrations.get(key, Calibration()).after(usage.input_total, estimate)
         self._calibrations[key] = learned
         if self._store is not None:
             value = {"count": learned.count, "average": learned.average, "smallest": learned.smallest}
             await self._store.run(Store.set_model_fact, key, CALIBRATION, value)
-
-
-def _key(profile: ModelProfile) -> str:
-    return f"{profile.provider} {profile.base_url} {profile.model}"

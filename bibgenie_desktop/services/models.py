@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
+from bibgenie_desktop.domain.capacity import LEAST_WINDOW
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.providers.base import Provider
 
+LEARNED_WINDOW = "window"
+"""The name of the fact that the store keeps for a model whose provider named its window."""
+
 
 class Models:
-    """All models that can be used: those listed, and whatever else `find` knows by its `provider/model`."""
+    """All models that can be used: those listed, and whatever else `find` knows by its `provider/model`.
+
+    `learned` holds windows by `ModelProfile.address`.
+    """
 
     def __init__(
         self,
@@ -18,11 +26,29 @@ class Models:
         find: Callable[[str], ModelProfile | None],
         providers: Mapping[str, Provider],
         default: str,
+        learned: Mapping[str, int] | None = None,
     ) -> None:
-        self.profiles = tuple(profiles)
+        self._profiles = tuple(profiles)
+        self._learned = dict(learned or {})
         self.default = default
         self._find = find
         self._providers = dict(providers)
+
+    @property
+    def profiles(self) -> tuple[ModelProfile, ...]:
+        """The listed models, with the windows known now."""
+        return tuple(self._as_learned(p) for p in self._profiles)
+
+    def learn(self, profile: ModelProfile, window: int) -> None:
+        """Takes a window that the provider itself named. What a person set for the model still wins."""
+        if window >= LEAST_WINDOW:
+            self._learned[profile.address] = window
+
+    def _as_learned(self, profile: ModelProfile) -> ModelProfile:
+        window = self._learned.get(profile.address)
+        if window is None or profile.window_source == "user":
+            return profile
+        return replace(profile, window=window, window_source="learned")
 
     def profile(self, ref: str) -> ModelProfile:
         """The profile of `provider/model`, the default's for an empty name. Raises `UserError`."""
@@ -32,7 +58,7 @@ class Models:
                 f"The model {ref or self.default} is not set up.",
                 "Choose another model, or add its provider to config.toml.",
             )
-        return found
+        return self._as_learned(found)
 
     def provider(self, profile: ModelProfile) -> Provider:
         """Who answers for a model. Raises `UserError` for a kind of provider this version cannot use."""

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from bibgenie_desktop.domain.errors import Cancelled, UserError
+from bibgenie_desktop.domain.errors import Cancelled, ContextOverflow, UserError
 from bibgenie_desktop.domain.ids import Clock, MessageId
 from bibgenie_desktop.domain.messages import Path, PendingReply, Status
 from bibgenie_desktop.domain.models import ModelProfile
@@ -21,7 +21,7 @@ from bibgenie_desktop.providers import base
 from bibgenie_desktop.services.cancel import CancelToken
 from bibgenie_desktop.services.estimates import Estimates
 from bibgenie_desktop.services.events import ChatEvent, ReplyReasoning, ReplyText, ToolEnded, ToolStarted
-from bibgenie_desktop.services.models import Models
+from bibgenie_desktop.services.models import LEARNED_WINDOW, Models
 from bibgenie_desktop.services.planner import Plan, Planner, blobs_of, request_of
 from bibgenie_desktop.services.results import LEAST_RESULT, fit_result, handle
 from bibgenie_desktop.services.tools.base import Card, Decision, ProposingTool, Tool, ToolResult
@@ -122,6 +122,8 @@ class TurnRunner:
             status = "stopped"
         except UserError as failure:
             status, error = "failed", f"{failure.title} {failure.advice}".strip()
+            if isinstance(failure, ContextOverflow) and failure.window is not None:
+                await self._learn_window(profile, failure.window)
         except asyncio.CancelledError:
             await asyncio.shield(self._end(reply, "interrupted", "The application was closed."))
             raise
@@ -129,6 +131,11 @@ class TurnRunner:
             await self._end(reply, "failed", "Something went wrong inside the application.")
             raise
         return await self._end(reply, status, error)
+
+    async def _learn_window(self, profile: ModelProfile, window: int) -> None:
+        """The provider named its window in a refusal: better than any catalogue."""
+        self._models.learn(profile, window)
+        await self._store.run(Store.set_model_fact, profile.address, LEARNED_WINDOW, window)
 
     async def _end(self, reply: _Reply, status: Status, error: str) -> Finished:
         session = reply.pending.session_id

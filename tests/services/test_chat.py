@@ -656,3 +656,26 @@ async def test_the_draft_is_kept_per_session(tmp_path: Path) -> None:
             await d.workspace.save_draft(one.session_id, None, Draft("first"))
             await d.workspace.save_draft(two.session_id, None, Draft("second"))
             assert await d.workspace.draft(one.session_id) == Draft("first")
+
+
+async def test_a_window_that_the_provider_names_is_learned_and_outlives_a_restart(tmp_path: Path) -> None:
+    refusal = error(
+        400,
+        "This model's maximum context length is 8000 tokens. However, your messages resulted in 9000 tokens.",
+        code="context_length_exceeded",
+    )
+    with ScriptedServer() as server:
+        async with desk(tmp_path, server, window=100_000, source="catalogue") as d:
+            chat = await d.chat()
+            server.script(refusal)
+            await chat.send(ask("U1"))
+            plan = await chat.plan(Draft())
+            assert (plan.limits.window, plan.limits.window_source) == (8_000, "learned")
+        async with desk(tmp_path, server, window=100_000, source="catalogue") as d:
+            facts = await d.store.run(Store.model_facts, "window")
+            assert list(facts.values()) == [8_000]
+        async with desk(tmp_path, server, window=100_000, source="user") as d:
+            chat = await d.chat()
+            server.script(refusal)
+            await chat.send(ask("U1"))
+            assert (await chat.plan(Draft())).limits.window == 100_000
