@@ -104,7 +104,7 @@ class Chat(OpenSession):
     async def retry(self, answer_id: MessageId, model: str = "") -> None:
         """A new answer to the same question, beside the old one; `model` counts for this answer only."""
         self.require(Action.RETRY)
-        with self.working(SessionState.PREFLIGHT, CHECKING):
+        async with self.working(SessionState.PREFLIGHT, CHECKING):
             answer = await self.message(answer_id)
             if not isinstance(answer, AssistantMessage):
                 raise NotAllowed("Only an answer can be retried.", "Choose an answer, not a checkpoint.")
@@ -132,7 +132,7 @@ class Chat(OpenSession):
         self.require(Action.EDIT)
         if draft.empty:
             return
-        with self.working(SessionState.PREFLIGHT, CHECKING):
+        async with self.working(SessionState.PREFLIGHT, CHECKING):
             await self._store.run(Store.save_draft, self.session_id, question_id, draft)
             question = await self.message(question_id)
             if not isinstance(question, UserMessage):
@@ -190,7 +190,7 @@ class Chat(OpenSession):
         leaf = await self._store.run(Store.leaf_below, message_id)
         if leaf == self.session.leaf_id:
             return
-        with self.working(SessionState.PREFLIGHT, "Switching the branch"):
+        async with self.working(SessionState.PREFLIGHT, "Switching the branch"):
             await self._store.run(Store.switch, self.session_id, self.session.head, leaf)
             await self.reload()
 
@@ -205,7 +205,7 @@ class Chat(OpenSession):
         """The Compact action. A text sent meanwhile goes out afterwards, through a preflight of its own."""
         self.require(Action.COMPACT)
         outcome: Outcome = "failed"
-        with self.working(SessionState.COMPACTING, COMPACTING):
+        async with self.working(SessionState.COMPACTING, COMPACTING):
             plan = await self.plan(Draft())
             decision = self._planner.decide(plan, "manual")
             if isinstance(decision, NothingToDo):
@@ -219,7 +219,7 @@ class Chat(OpenSession):
         """Takes back the checkpoint that is the leaf; it stays in the tree."""
         self.require(Action.UNDO_CHECKPOINT)
         checkpoint = self._leaf_checkpoint()
-        with self.working(SessionState.PREFLIGHT, "Taking the checkpoint back"):
+        async with self.working(SessionState.PREFLIGHT, "Taking the checkpoint back"):
             await self._store.run(Store.switch, self.session_id, self.session.head, checkpoint.parent_id)
             await self.reload()
 
@@ -227,7 +227,7 @@ class Chat(OpenSession):
         """An edited summary as a new checkpoint under the one that is the leaf, judged like any other."""
         self.require(Action.REVISE_SUMMARY)
         old = self._leaf_checkpoint()
-        with self.working(SessionState.COMPACTING, "Checking the summary"):
+        async with self.working(SessionState.COMPACTING, "Checking the summary"):
             plan = await self.plan(Draft())
             await self._flow.commit(self._compactor.revised(plan, old, summary, self.session.head))
 
@@ -284,7 +284,7 @@ class Chat(OpenSession):
         return await self._store.run(Store.rename, self.session_id, title)
 
     async def _send(self, draft: Draft, *, without_compacting: bool = False) -> None:
-        with self.working(SessionState.PREFLIGHT, CHECKING):
+        async with self.working(SessionState.PREFLIGHT, CHECKING):
             plan = await self.plan(draft)
             decision = None if without_compacting else self._flow.wanted(plan)
             if decision is not None and not await self._compacted(plan, decision):
@@ -355,10 +355,12 @@ class Chat(OpenSession):
         outcome: Outcome = "nothing"
         if isinstance(last, AssistantMessage) and last.status == "complete":
             plan = await self.plan(Draft())
+            if self.state is not SessionState.IDLE:
+                return  # the person began something meanwhile; its end comes by here again
             decision = self._flow.wanted_after_answer(plan)
             if decision is not None:
                 outcome = "failed"
-                with self.working(SessionState.COMPACTING, COMPACTING):
+                async with self.working(SessionState.COMPACTING, COMPACTING):
                     outcome = await self._flow.run(plan, decision, "automatic")
             if self.waiting is None and self.queued and outcome in ("done", "nothing"):
                 self.waiting = self.unqueue(0)

@@ -4,8 +4,8 @@ idle."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 
 from bibgenie_desktop.domain.errors import Cancelled, NotAllowed, StaleBranch, UserError
 from bibgenie_desktop.domain.ids import MessageId, SessionId
@@ -138,9 +138,12 @@ class OpenSession:
         found = next((m for m in path if m.id == message_id), None)
         return () if found is None or isinstance(found, Checkpoint) else found.parts
 
-    @contextmanager
-    def working(self, state: SessionState, step: str) -> Iterator[None]:
-        """One operation: a fresh cancel token, errors as notices, and idle at every end."""
+    @asynccontextmanager
+    async def working(self, state: SessionState, step: str) -> AsyncIterator[None]:
+        """One operation: a fresh cancel token, errors as notices, and idle at every end.
+
+        A stale head is reloaded, so that what is shown is what is stored.
+        """
         self.token = CancelToken()
         self.set_state(state, step)
         try:
@@ -148,7 +151,8 @@ class OpenSession:
         except Cancelled:
             self.announce(events.SendEnded(sent=False))
         except StaleBranch as error:
-            self.announce(events.Notice("warn", error.title, error.advice, ("reload",), "session"))
+            await self.reload()
+            self.announce(events.Notice("warn", error.title, error.advice, (), "session"))
             self.announce(events.SendEnded(sent=False))
         except UserError as error:
             self.announce(events.Notice("bad", error.title, error.advice))

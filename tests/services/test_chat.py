@@ -679,3 +679,22 @@ async def test_a_window_that_the_provider_names_is_learned_and_outlives_a_restar
             server.script(refusal)
             await chat.send(ask("U1"))
             assert (await chat.plan(Draft())).limits.window == 100_000
+
+
+async def test_sending_from_a_head_that_moved_meanwhile_is_refused_and_the_session_reloaded(
+    tmp_path: Path,
+) -> None:
+    with ScriptedServer() as server:
+        async with desk(tmp_path, server) as d:
+            chat = await converse(d, 2)
+            first = chat.path[1].id
+            await d.store.run(Store.switch, chat.session_id, chat.session.head, first)
+            draft = ask("U3")
+            await chat.send(draft)
+            assert len(server.requests) == 2
+            assert names(chat) == "U1 A1"
+            assert "changed meanwhile" in d.happened(events.Notice)[-1].title
+            assert await d.workspace.draft(chat.session_id) == draft
+            server.script(text("A3"))
+            await chat.send(draft)
+            assert d.roles() == "U1 A1 U3"
