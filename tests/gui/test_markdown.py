@@ -323,6 +323,53 @@ def test_emphasis_survives_in_tables(make: Make) -> None:
     assert view.document().find("y").charFormat().fontWeight() >= QFont.Weight.DemiBold
 
 
+@pytest.mark.parametrize(
+    ("text", "word", "look"),
+    [
+        ("_a_ word", "a", "italic"),
+        ("__b__ word", "b", "strong"),
+        ("___c___ word", "c", "italic strong"),
+        ("*_d_* word", "d", "italic"),
+        ("_*d*_ word", "d", "italic"),
+        ("**_e_** word", "e", "italic strong"),
+        ("_**e**_ word", "e", "italic strong"),
+        ("~~_f_~~ word", "f", "italic"),
+        ("- one\n  - _g_ word", "g", "italic"),
+        ("1. __h__ word", "h", "strong"),
+        ("> _i_ word", "i", "italic"),
+        ("| x |\n|:--|\n| _j_ |\n", "j", "italic"),
+        ("| __k__ |\n|:--|\n| x |\n", "k", "strong"),
+        (f"_m {HU} n_", "m", "italic"),
+        (f"{HU}_o_ word", "o", "italic"),
+        (f"{HU} _o_ word", "o", "italic"),
+        ("snake_case_name", "snake_case_name", ""),
+        ("a_b and c_d", "a_b and c_d", ""),
+        ("_loose end", "_loose end", ""),
+        (r"\_p\_ word", "_p_", ""),
+    ],
+)
+def test_underscores_are_emphasis_and_never_underlines(make: Make, text: str, word: str, look: str) -> None:
+    view = make(text, CITATIONS)
+    cursor = view.document().find(word)
+    style = cursor.charFormat()
+    assert cursor.selectedText() == word
+    assert not style.fontUnderline()
+    assert style.fontItalic() == ("italic" in look)
+    assert (style.fontWeight() >= QFont.Weight.DemiBold) == ("strong" in look)
+
+
+def test_chip_inside_emphasis_looks_like_any_chip(make: Make) -> None:
+    view = make(f"_so {HU} they say_", CITATIONS)
+    style = view.document().find("Hu").charFormat()
+    assert not style.fontItalic()
+    assert not style.fontUnderline()
+    assert len(view._decoration().chips) == 1
+
+
+def test_rule_at_the_beginning_swallows_nothing(make: Make) -> None:
+    assert "words: between" in text_of(make("---\nwords: between\n\n---\n\nafter"))
+
+
 def test_text_follows_the_theme(make: Make, light_theme: theme.Theme) -> None:
     view = make("# Title\n\nwords `code`")
     before = view.heightForWidth(600)

@@ -37,8 +37,11 @@ from bibgenie_desktop.gui.render.source import Formula, extract
 from bibgenie_desktop.gui.theme import current
 from bibgenie_desktop.gui.tr import tr
 
-FEATURES: Final = (
-    QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
+UNDERLINE: Final = 0x4000  # Qt's GitHub dialect reads _x_ and __x__ as underlined
+FRONT_MATTER: Final = 0x100000  # and swallows what stands between two rules at the beginning
+FEATURES: Final = QTextDocument.MarkdownFeature(
+    (QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML).value
+    & ~(UNDERLINE | FRONT_MATTER)
 )
 MOST_MARKDOWN: Final = (
     400_000  # beyond that a message is shown as plain text: parsing would hold up the window
