@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -89,6 +89,13 @@ class Draft:
         """The parts of the user message this draft becomes: attached things first, then the text."""
         text: tuple[Part, ...] = (TextPart(self.text),) if self.text.strip() else ()
         return (*self.attached, *text)
+
+
+def merged(drafts: Iterable[Draft]) -> Draft:
+    """Several drafts as one, so that none is lost where only one can be kept."""
+    kept = [d for d in drafts if not d.empty]
+    text = "\n\n".join(d.text for d in kept if d.text.strip())
+    return kept[0] if len(kept) == 1 else Draft(text, tuple(part for d in kept for part in d.attached))
 
 
 def title_of(parts: tuple[Part, ...], most: int = 60) -> str:

@@ -19,7 +19,7 @@ from bibgenie_desktop.domain.messages import (
     UserMessage,
 )
 from bibgenie_desktop.domain.models import ModelProfile
-from bibgenie_desktop.domain.parts import Draft, Part, title_of
+from bibgenie_desktop.domain.parts import Draft, Part, merged, title_of
 from bibgenie_desktop.domain.states import Action, SessionState
 from bibgenie_desktop.services import events
 from bibgenie_desktop.services.cancel import CancelToken
@@ -87,10 +87,17 @@ class Chat(OpenSession):
             return
         if self.refusal(Action.QUEUE) is None:
             self.queued = (*self.queued, draft)
+            await self._store.run(Store.save_draft, self.session_id, None, self.unsent)
             self.announce(events.QueueChanged(self.queued))
             return
         self.require(Action.SEND)
         await self._send(draft, without_compacting=without_compacting)
+
+    @property
+    def unsent(self) -> Draft:
+        """What waits or is queued, as the one draft that would come back after a crash."""
+        waiting = () if self.waiting is None else (self.waiting,)
+        return merged((*waiting, *self.queued))
 
     def unqueue(self, index: int) -> Draft | None:
         """Takes a follow-up out of the queue and returns it."""

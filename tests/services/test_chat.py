@@ -698,3 +698,22 @@ async def test_sending_from_a_head_that_moved_meanwhile_is_refused_and_the_sessi
             server.script(text("A3"))
             await chat.send(draft)
             assert d.roles() == "U1 A1 U3"
+
+
+async def test_queued_follow_ups_come_back_as_the_draft_after_a_crash(tmp_path: Path) -> None:
+    held = threading.Event()
+    with ScriptedServer() as server:
+        async with desk(tmp_path, server) as d:
+            chat = await d.chat()
+            server.script(text("A", "1").held(held, 2))
+            running = asyncio.ensure_future(chat.send(ask("U1")))
+            await d.until(events.ReplyText)
+            await chat.send(ask("U2"))
+            await chat.send(ask("U3"))
+            await d.workspace.save_draft(chat.session_id, None, ask("half typed"))
+            kept = await d.workspace.draft(chat.session_id)
+            assert kept == ask("U2\n\nU3\n\nhalf typed")
+            running.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await running
+            held.set()
