@@ -1,7 +1,8 @@
 """The conversation as a person uses it: actions, streaming text, keyboard, menus, citation cards.
 
 Rows go in (`set_rows`, `append`, `prepend`, `update_row`, `remove`, `stream`), wishes come out as signals.
-Where messages stand is `virtual_column`'s business, what they look like the message widgets'.
+Where messages stand is `virtual_column`'s business, how one moves among them `scrolling`'s, what they look
+like the message widgets'.
 """
 
 from dataclasses import replace
@@ -21,7 +22,7 @@ from bibgenie_desktop.gui.conversation.layout import Anchor
 from bibgenie_desktop.gui.conversation.menu import message_menu
 from bibgenie_desktop.gui.conversation.message import MessageWidget, copy_to_clipboard
 from bibgenie_desktop.gui.conversation.rows import Allowed, AnswerRow, CitationView, Row
-from bibgenie_desktop.gui.conversation.virtual_column import VirtualColumn
+from bibgenie_desktop.gui.conversation.scrolling import ScrollingColumn
 from bibgenie_desktop.gui.render.math import MathRenderer
 from bibgenie_desktop.gui.theme import gap
 from bibgenie_desktop.gui.tr import tr
@@ -29,7 +30,7 @@ from bibgenie_desktop.gui.tr import tr
 STREAM_MS: Final = 50
 
 
-class ConversationView(VirtualColumn):
+class ConversationView(ScrollingColumn):
     """See the module.
 
     `set_rows`, `append`, `prepend`, `update_row`, `remove`, `stream`; all ids are row ids.

@@ -2,7 +2,8 @@
 
 `VirtualColumn` keeps rows and their heights (measured where seen, estimated elsewhere) and an anchor: the
 lower end, or a row and its place. Whatever changes, what the reader looks at stays where it is. Widgets
-that hold a selection or the focus are kept. What a row's widget is and what it asks for, subclasses say.
+that hold a selection or the focus are kept. How the reader moves is `scrolling`'s business; what a row's
+widget is and what it asks for, subclasses say.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +26,7 @@ AWAY: Final = -30_000  # where kept widgets wait; hiding them would take their f
 
 
 class VirtualColumn(QAbstractScrollArea):
-    """Rows, geometry, scrolling. All ids are row ids."""
+    """Rows and geometry. All ids are row ids."""
 
     older_requested = Signal()
     """The reader comes near the first row and there are older messages."""
@@ -48,7 +49,6 @@ class VirtualColumn(QAbstractScrollArea):
         self._newest = ""
         self._place_clock = self._clock(0, self._place)
         self.viewport().setAutoFillBackground(False)
-        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self.verticalScrollBar().rangeChanged.connect(self._on_range_changed)
         current().changed.connect(self._on_theme_changed)
 
@@ -341,71 +341,4 @@ class VirtualColumn(QAbstractScrollArea):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._place()
-
-    # scrolling
-
-    def _on_scrolled(self, value: int) -> None:
-        if self._busy or not self._rows:
-            return
-        by = value - self._value
-        bar = self.verticalScrollBar()
-        if value >= bar.maximum():
-            self._anchor = None
-        elif abs(by) <= 2 * self.viewport().height() and (place := self._first_visible()) is not None:
-            self._anchor = Anchor(place[0], place[1] - by)
-        else:
-            at = value - gap(24)
-            place_at = self._heights.index_at(at)
-            self._anchor = Anchor(place_at, self._heights.top(place_at) - at)
-        self._place()
-
-    def _first_visible(self) -> tuple[int, float] | None:
-        if self._anchor is not None:
-            return self._anchor.index, self._anchor.y
-        for place in range(len(self._rows) - 1, -1, -1):
-            message = self._live.get(self._rows[place].id)
-            if message is None or message.y() == AWAY:
-                return None
-            if message.y() <= 0 or place == 0:
-                return place, float(message.y())
-        return None
-
-    def scroll_to_end(self) -> None:
-        self._anchor = None
-        self._place()
-
-    def scroll_to(self, row_id: str) -> bool:
-        """Bring a row to the upper edge; False when it is not among the rows."""
-        place = self._index.get(row_id)
-        if place is None:
-            return False
-        self._anchor = Anchor(place, gap(24))
-        self._place()
-        return True
-
-    def place(self) -> tuple[str, int] | None:
-        """What to remember of where the reader is; None: at the end."""
-        if self._anchor is None or not self._rows:
-            return None
-        return self._rows[self._anchor.index].id, round(self._anchor.y)
-
-    def restore(self, place: tuple[str, int] | None) -> None:
-        """Go back to a remembered place, if its row is still there."""
-        index = self._index.get(place[0]) if place is not None else None
-        self._anchor = Anchor(index, place[1]) if index is not None and place is not None else None
-        self._place()
-
-    def _show_row(self, place: int) -> None:
-        """Scroll just as far as is needed to see a row."""
-        message = self._live.get(self._rows[place].id)
-        page, pad = self.viewport().height(), gap(24)
-        if message is not None and message.y() != AWAY:
-            if message.y() >= pad / 2 and message.y() + message.height() <= page:
-                return
-            if message.y() > 0 and message.height() < page - pad:
-                self._anchor = Anchor(place, page - pad - message.height())
-                self._place()
-                return
-        self._anchor = Anchor(place, pad)
         self._place()
