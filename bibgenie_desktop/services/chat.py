@@ -6,9 +6,10 @@ Checks, compacts, writes and answers; what happens is announced as events.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
-from bibgenie_desktop.domain.boundary import Compaction, NothingToDo
-from bibgenie_desktop.domain.errors import NotAllowed
+from bibgenie_desktop.domain.boundary import NothingToDo
+from bibgenie_desktop.domain.errors import NotAllowed, StoreUnavailable
 from bibgenie_desktop.domain.ids import Clock, IdMaker, MessageId, SessionId
 from bibgenie_desktop.domain.messages import (
     AssistantMessage,
@@ -19,14 +20,15 @@ from bibgenie_desktop.domain.messages import (
     UserMessage,
 )
 from bibgenie_desktop.domain.models import ModelProfile
-from bibgenie_desktop.domain.parts import Draft, Part, merged, title_of
+from bibgenie_desktop.domain.parts import Draft, Part, title_of
 from bibgenie_desktop.domain.states import Action, SessionState
 from bibgenie_desktop.services import events
 from bibgenie_desktop.services.cancel import CancelToken
-from bibgenie_desktop.services.compaction_flow import CompactionFlow, Outcome
+from bibgenie_desktop.services.compaction_flow import CompactionFlow
 from bibgenie_desktop.services.compactor import Compactor
 from bibgenie_desktop.services.estimates import Estimates
 from bibgenie_desktop.services.models import Models
+from bibgenie_desktop.services.notices import not_compacted, too_large
 from bibgenie_desktop.services.open_session import OpenSession
 from bibgenie_desktop.services.planner import Plan, Planner
 from bibgenie_desktop.services.tools.base import Card, Decision
@@ -77,27 +79,22 @@ class Chat(OpenSession):
 
         While a compaction runs the draft waits for it; while an answer is written it joins the queue.
         """
-        if draft.empty:
+        if draft.empty or draft in (self.waiting, self.on_its_way):
             return
-        await self._store.run(Store.save_draft, self.session_id, None, draft)
         if self.state is SessionState.COMPACTING:
-            if self.waiting is None:
-                self.waiting = draft
-                self.announce(events.ContextChanged())
+            if self.waiting is not None or self.on_its_way is not None:
+                raise NotAllowed("A text waits to be sent already.", "Wait for it, or cancel the compaction.")
+            self.waiting = draft
+            await self._store.run(Store.save_draft, self.session_id, None, draft)
+            self.announce(events.ContextChanged())
             return
         if self.refusal(Action.QUEUE) is None:
             self.queued = (*self.queued, draft)
-            await self._store.run(Store.save_draft, self.session_id, None, self.unsent)
             self.announce(events.QueueChanged(self.queued))
+            await self._store.run(Store.keep_queue, self.session_id, self.queued)
             return
         self.require(Action.SEND)
         await self._send(draft, without_compacting=without_compacting)
-
-    @property
-    def unsent(self) -> Draft:
-        """What waits or is queued, as the one draft that would come back after a crash."""
-        waiting = () if self.waiting is None else (self.waiting,)
-        return merged((*waiting, *self.queued))
 
     def unqueue(self, index: int) -> Draft | None:
         """Takes a follow-up out of the queue and returns it."""
@@ -119,7 +116,7 @@ class Chat(OpenSession):
             path = await self._store.run(Store.path_to, answer.parent_id)
             plan = await asyncio.to_thread(self._planner.plan, path, Draft(), profile)
             if plan.overshoot:
-                self.announce(_too_large(plan, ("edit", "choose_model")))
+                self.announce(too_large(plan, ("edit", "choose_model")))
                 return
             self.token.raise_if_cancelled()
             session, _, pending = await self._store.run(
@@ -132,14 +129,14 @@ class Chat(OpenSession):
                 cancelled=self.token,
             )
             await self._answer(session, path, pending, profile)
-        await self._after_turn()
+        await self._send_waiting()
 
-    async def edit(self, question_id: MessageId, draft: Draft) -> None:
+    async def edit(self, question_id: MessageId, draft: Draft, *, without_compacting: bool = False) -> None:
         """A changed question beside the old one. Whatever stops it leaves the head as it was."""
         self.require(Action.EDIT)
         if draft.empty:
             return
-        async with self.working(SessionState.PREFLIGHT, CHECKING):
+        async with self.working(SessionState.PREFLIGHT, CHECKING, draft):
             await self._store.run(Store.save_draft, self.session_id, question_id, draft)
             question = await self.message(question_id)
             if not isinstance(question, UserMessage):
@@ -149,16 +146,19 @@ class Chat(OpenSession):
             path: Path = await self._store.run(Store.path_to, parent) if parent else ()
             plan = await asyncio.to_thread(self._planner.plan, path, draft, profile)
             checkpoint: Checkpoint | None = None
-            decision = self._flow.wanted(plan)
+            decision = None if without_compacting else self._flow.wanted(plan)
+            if decision is None and not without_compacting and self._flow.tried_in_vain(plan):
+                self._not_sent(plan)
+                return
             if decision is not None:
                 checkpoint = await self._flow.summarise(plan, decision, "preflight")
                 if checkpoint is None:
-                    self.announce(events.SendEnded(sent=False))
+                    self._not_sent(plan)
                     return
                 path = (*path, checkpoint)
                 plan = await asyncio.to_thread(self._planner.plan, path, draft, profile)
             if plan.overshoot:
-                self.announce(_too_large(plan, ("choose_model",)))
+                self.announce(too_large(plan, ("choose_model",)))
                 self.announce(events.SendEnded(sent=False))
                 return
             self.token.raise_if_cancelled()
@@ -180,7 +180,7 @@ class Chat(OpenSession):
                 self.announce(events.CompactionEnded("done", "", *sizes))
             path = await self._store.run(Store.path_to, asked.id)
             await self._answer(session, path, pending, profile)
-        await self._after_turn()
+        await self._send_waiting()
 
     async def fork(self, answer_id: MessageId) -> Session:
         """A new session whose leaf is this answer. This session is not changed."""
@@ -211,16 +211,15 @@ class Chat(OpenSession):
     async def compact(self) -> None:
         """The Compact action. A text sent meanwhile goes out afterwards, through a preflight of its own."""
         self.require(Action.COMPACT)
-        outcome: Outcome = "failed"
         async with self.working(SessionState.COMPACTING, COMPACTING):
             plan = await self.plan(Draft())
             decision = self._planner.decide(plan, "manual")
             if isinstance(decision, NothingToDo):
                 self.announce(events.CompactionEnded("nothing", decision.reason))
-                outcome = "nothing"
+                self.go_on = not self.token()
             else:
-                outcome = await self._flow.run(plan, decision, "manual")
-        await self._send_waiting(go_on=outcome in ("done", "nothing"))
+                self.go_on = await self._flow.run(plan, decision, "manual") == "done"
+        await self._send_waiting()
 
     async def undo_checkpoint(self) -> None:
         """Takes back the checkpoint that is the leaf; it stays in the tree."""
@@ -236,7 +235,9 @@ class Chat(OpenSession):
         old = self._leaf_checkpoint()
         async with self.working(SessionState.COMPACTING, "Checking the summary"):
             plan = await self.plan(Draft())
-            await self._flow.commit(self._compactor.revised(plan, old, summary, self.session.head))
+            revised = self._compactor.revised(plan, old, summary, self.session.head)
+            self.go_on = await self._flow.commit(revised) == "done"
+        await self._send_waiting()
 
     def _leaf_checkpoint(self) -> Checkpoint:
         leaf = self.path[-1] if self.path else None
@@ -290,52 +291,61 @@ class Chat(OpenSession):
             return session
         return await self._store.run(Store.rename, self.session_id, title)
 
-    async def _send(self, draft: Draft, *, without_compacting: bool = False) -> None:
-        async with self.working(SessionState.PREFLIGHT, CHECKING):
-            plan = await self.plan(draft)
-            decision = None if without_compacting else self._flow.wanted(plan)
-            if decision is not None and not await self._compacted(plan, decision):
-                self.announce(events.SendEnded(sent=False))
-                return
-            if decision is not None:
-                self.set_state(SessionState.PREFLIGHT, CHECKING)
-                plan = await self.plan(draft)
-            if plan.overshoot:
-                self.announce(_too_large(plan, ("choose_model", "compact")))
-                self.announce(events.SendEnded(sent=False))
-                return
-            self.token.raise_if_cancelled()
-            session, asked, pending = await self._store.run(
-                Store.send,
-                self.session_id,
-                self.session.head,
-                draft.parts(),
-                MessageId(self._ids()),
-                plan.profile.ref,
-                cancelled=self.token,
-            )
-            self.announce(events.SendEnded(sent=True))
-            session = await self._name_session(session, asked)
-            await self._answer(session, (*self.path, asked), pending, plan.profile)
-        await self._after_turn()
+    async def _send(self, draft: Draft, *, without_compacting: bool = False, queued: bool = False) -> None:
+        """`queued`: the text comes from the queue, so the composer may hold another one by now."""
+        sent = False
+        async with self.working(SessionState.PREFLIGHT, CHECKING, draft):
+            if not queued:
+                await self._store.run(Store.save_draft, self.session_id, None, draft)
+            sent = await self._asked(draft, without_compacting=without_compacting)
+        if queued and not sent:
+            await self._store.run(Store.keep_queue, self.session_id, self.queued, draft)
+        await self._send_waiting()
 
-    async def _compacted(self, plan: Plan, decision: Compaction) -> bool:
-        outcome = await self._flow.run(plan, decision, "preflight")
-        if outcome != "done" and not plan.overshoot:
-            self.announce(
-                events.Notice(
-                    "warn",
-                    "Not sent: the earlier context was not compacted.",
-                    "The request still fits. Your text is in the composer.",
-                    ("send_anyway", "compact"),
-                )
-            )
-        return outcome == "done"
+    async def _asked(self, draft: Draft, *, without_compacting: bool) -> bool:
+        """Preflight, question and answer; False where the draft did not become a question."""
+        plan = await self.plan(draft)
+        decision = None if without_compacting else self._flow.wanted(plan)
+        if decision is not None:
+            if await self._flow.run(plan, decision, "preflight") != "done":
+                self._not_sent(plan)
+                return False
+            self.set_state(SessionState.PREFLIGHT, CHECKING)
+            plan = await self.plan(draft)
+        elif not without_compacting and self._flow.tried_in_vain(plan):
+            self._not_sent(plan)
+            return False
+        if plan.overshoot:
+            self.announce(too_large(plan, ("choose_model", "compact")))
+            self.announce(events.SendEnded(sent=False))
+            return False
+        self.token.raise_if_cancelled()
+        session, asked, pending = await self._store.run(
+            Store.send,
+            self.session_id,
+            self.session.head,
+            draft.parts(),
+            MessageId(self._ids()),
+            plan.profile.ref,
+            cancelled=self.token,
+        )
+        self.announce(events.SendEnded(sent=True))
+        with suppress(StoreUnavailable):  # a missing title is no reason to leave the answer out
+            session = await self._name_session(session, asked)
+        await self._answer(session, (*self.path, asked), pending, plan.profile)
+        return True
+
+    def _not_sent(self, plan: Plan) -> None:
+        """Its compaction came to nothing."""
+        if not plan.overshoot:
+            self.announce(not_compacted())
+        self.announce(events.SendEnded(sent=False))
 
     async def _answer(
         self, session: Session, path: Path, pending: PendingReply, profile: ModelProfile
     ) -> None:
-        """Runs one answer whose question is stored and whose pending reply exists."""
+        """Runs one answer whose question is stored and whose pending reply exists, to the end of the turn."""
+        self.on_its_way = None
         self.token = CancelToken()
         grown = [m.id for m in path[:-1]] == [m.id for m in self.path]
         self.session, self.path, self.pending = session, path, pending
@@ -351,43 +361,34 @@ class Chat(OpenSession):
         self.session = finished.session
         if finished.moved:
             self.path = (*path, finished.message)
+        else:
+            await self.reload()
         self.announce(events.ReplyEnded(finished.message, finished.moved))
+        await self._after_answer(finished.message)
 
-    async def _after_turn(self) -> None:
-        """Compacts by itself if the answer left the context above its trigger, then sends what waits."""
-        last = self.path[-1] if self.path else None
-        await self._estimates.save()
+    async def _after_answer(self, answer: AssistantMessage) -> None:
+        """Compacts by itself if the answer left the context above its trigger: still the same operation."""
+        with suppress(StoreUnavailable):  # figures that are kept to save work
+            await self._estimates.save()
         self.announce(events.ContextChanged())
         self.announce(events.SessionsChanged(self.session_id))
-        outcome: Outcome = "nothing"
-        if isinstance(last, AssistantMessage) and last.status == "complete":
-            plan = await self.plan(Draft())
-            if self.state is not SessionState.IDLE:
-                return  # the person began something meanwhile; its end comes by here again
-            decision = self._flow.wanted_after_answer(plan)
-            if decision is not None:
-                outcome = "failed"
-                async with self.working(SessionState.COMPACTING, COMPACTING):
-                    outcome = await self._flow.run(plan, decision, "automatic")
-            if self.waiting is None and self.queued and outcome in ("done", "nothing"):
-                self.waiting = self.unqueue(0)
-        await self._send_waiting(go_on=outcome in ("done", "nothing"))
-
-    async def _send_waiting(self, *, go_on: bool) -> None:
-        draft, self.waiting = self.waiting, None
-        if draft is None:
+        if answer.status != "complete" or not self.path or self.path[-1].id != answer.id:
             return
-        if go_on:
-            await self._send(draft)
-        else:
+        plan = await self.plan(Draft())
+        decision = self._flow.wanted_after_answer(plan)
+        self.go_on = decision is None
+        if decision is not None:
+            self.token = CancelToken()
+            self.go_on = await self._flow.run(plan, decision, "automatic") == "done"
+
+    async def _send_waiting(self) -> None:
+        """Sends what waited for the operation that has ended; where it ended badly, that stays a draft."""
+        draft, self.waiting = self.waiting, None
+        if draft is not None and not self.go_on:
             self.announce(events.SendEnded(sent=False))
-
-
-def _too_large(plan: Plan, offers: tuple[events.Offer, ...]) -> events.Notice:
-    return events.Notice(
-        "bad",
-        f"Not sent: {plan.overshoot:,} tokens too many for {plan.profile.label}.",
-        f"The request would take {plan.occupancy.tokens:,} of {plan.limits.safe_limit:,} tokens. "
-        "Shorten your text or choose a model with a larger window. Your text is in the composer.",
-        offers,
-    )
+        elif draft is not None:
+            await self._send(draft)
+        elif self.go_on and self.queued:
+            following = self.unqueue(0)
+            if following is not None:
+                await self._send(following, queued=True)

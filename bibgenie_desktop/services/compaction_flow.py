@@ -49,6 +49,13 @@ class CompactionFlow:
             return None
         return self._once(plan, self._planner.decide(plan, "preflight"))
 
+    def tried_in_vain(self, plan: Plan) -> bool:
+        """Whether the compaction that this request wants was tried already: then the person has the word."""
+        if self._chat.undone or not (self.automatic and plan.above_trigger and plan.path):
+            return False
+        same = self._attempt(plan) == self._tried
+        return same and isinstance(self._planner.decide(plan, "preflight"), Compaction)
+
     def wanted_after_answer(self, plan: Plan) -> Compaction | None:
         """The compaction that an answer which left the context above its trigger wants."""
         if not (self.automatic and plan.above_trigger and plan.path):
@@ -56,11 +63,14 @@ class CompactionFlow:
         return self._once(plan, self._planner.decide(plan, "automatic"))
 
     def _once(self, plan: Plan, decision: object) -> Compaction | None:
-        attempt = (self._chat.session.head, plan.profile.ref, plan.draft)
+        attempt = self._attempt(plan)
         if attempt == self._tried or not isinstance(decision, Compaction):
             return None
         self._tried = attempt
         return decision
+
+    def _attempt(self, plan: Plan) -> tuple[Head, str, Draft]:
+        return self._chat.session.head, plan.profile.ref, plan.draft
 
     async def run(self, plan: Plan, decision: Compaction, trigger: Trigger) -> Outcome:
         """Summary and commit at the head the session has now."""
@@ -87,7 +97,8 @@ class CompactionFlow:
         """Writes a checkpoint at the head it was made for, and shows the stored state."""
         chat = self._chat
         head = Head(checkpoint.head_leaf_id, checkpoint.head_revision)
-        outcome, said = "done", ""
+        outcome: Outcome = "done"
+        said = ""
         try:
             await self._store.run(
                 Store.commit_checkpoint, chat.session_id, head, checkpoint, cancelled=chat.token
@@ -96,10 +107,9 @@ class CompactionFlow:
             outcome, said = "cancelled", CANCELLED
         except StaleBranch:
             outcome, said = "stale", STALE
+        except UserError as error:
+            outcome, said = "failed", f"{error.title} {error.advice}".strip()
         await chat.reload()
-        if outcome == "done":
-            sizes = (checkpoint.tokens_before, checkpoint.tokens_after)
-            chat.announce(events.CompactionEnded("done", "", *sizes))
-            return "done"
-        chat.announce(events.CompactionEnded("cancelled" if outcome == "cancelled" else "stale", said))
-        return "cancelled" if outcome == "cancelled" else "stale"
+        sizes = (checkpoint.tokens_before, checkpoint.tokens_after) if outcome == "done" else (0, 0)
+        chat.announce(events.CompactionEnded(outcome, said, *sizes))
+        return outcome

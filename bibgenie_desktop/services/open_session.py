@@ -26,6 +26,7 @@ from bibgenie_desktop.storage.worker import StoreWorker
 
 Listener = Callable[[events.ChatEvent], None]
 WHOLE_LEDGER = 10**9
+UNSTORED = "The end of this answer could not be stored when it came."
 
 
 class OpenSession:
@@ -51,6 +52,12 @@ class OpenSession:
         self.undone = False
         """The newest checkpoint was just taken back: nothing compacts by itself until a new message."""
         self.token = CancelToken()
+        self.on_its_way: Draft | None = None
+        """A text between Send and its place in the tree: frozen."""
+        self.go_on = False
+        """Whether the operation ended so that what waits for it may go out."""
+        self._left: PendingReply | None = None
+        """An answer that nobody runs any more: its end could not be stored when it came."""
         self._store = store
         self._planner = planner
         self._models = models
@@ -76,7 +83,8 @@ class OpenSession:
             raise NotAllowed(f"This is not possible now: {action.value}.", reason)
 
     async def open(self) -> None:
-        """Reads the session's path; a damaged one becomes read-only."""
+        """Reads the session's path; a damaged one becomes read-only. Unsent follow-ups become the draft."""
+        await self._store.run(Store.reclaim_queue, self.session_id)
         await self.reload()
         self.set_state(SessionState.READ_ONLY if self.damaged else SessionState.IDLE)
 
@@ -84,6 +92,7 @@ class OpenSession:
         """Takes the stored state in place of the one in memory."""
         opened = await self._store.run(Store.open_branch, self.session_id)
         self.session, self.whole = opened.session, opened.complete
+        self._left = opened.pending
         self.damaged = opened.path if isinstance(opened.path, DamagedBranch) else None
         self.path = () if isinstance(opened.path, DamagedBranch) else opened.path
         self.undone = await self._store.run(Store.checkpoint_undone, self.session_id)
@@ -139,26 +148,52 @@ class OpenSession:
         return () if found is None or isinstance(found, Checkpoint) else found.parts
 
     @asynccontextmanager
-    async def working(self, state: SessionState, step: str) -> AsyncIterator[None]:
+    async def working(
+        self, state: SessionState, step: str, draft: Draft | None = None
+    ) -> AsyncIterator[None]:
         """One operation: a fresh cancel token, errors as notices, and idle at every end.
 
-        A stale head is reloaded, so that what is shown is what is stored.
+        `draft` is what it brings into the tree. Whatever broke it off, memory then holds the stored state.
         """
         self.token = CancelToken()
+        self.go_on = False
+        self.on_its_way = draft
         self.set_state(state, step)
         try:
+            await self._settle()
             yield
         except Cancelled:
             self.announce(events.SendEnded(sent=False))
         except StaleBranch as error:
-            await self.reload()
+            await self._recall()
             self.announce(events.Notice("warn", error.title, error.advice, (), "session"))
             self.announce(events.SendEnded(sent=False))
         except UserError as error:
+            await self._recall()
             self.announce(events.Notice("bad", error.title, error.advice))
             self.announce(events.SendEnded(sent=False))
+        except Exception:
+            await self._recall()
+            raise
         finally:
+            self.on_its_way = None
             self.set_state(SessionState.READ_ONLY if self.damaged else SessionState.IDLE)
+
+    async def _recall(self) -> None:
+        """Takes the stored state after something went wrong, and ends what that left open, if it can be."""
+        self.pending = None
+        with suppress(UserError):
+            await self.reload()
+            await self._settle()
+
+    async def _settle(self) -> None:
+        """Ends an answer whose end could not be stored before, on a full disk for instance."""
+        left = self._left
+        if left is not None:
+            await self._store.run(
+                Store.finish, self.session_id, "interrupted", UNSTORED, left.parts, left.usage
+            )
+            await self.reload()
 
     def set_state(self, state: SessionState, step: str = "") -> None:
         if (state, step) != (self.state, self.step):

@@ -16,7 +16,7 @@ from bibgenie_desktop.domain.ledger import pins_cost
 from bibgenie_desktop.domain.locators import LedgerEntry
 from bibgenie_desktop.domain.messages import Message, Session
 from bibgenie_desktop.domain.models import ModelProfile
-from bibgenie_desktop.domain.parts import Draft, merged
+from bibgenie_desktop.domain.parts import Draft
 from bibgenie_desktop.domain.topology import DamagedBranch, Placeholder
 from bibgenie_desktop.services.chat import Chat
 from bibgenie_desktop.services.citing import CheckedCitation, CitationChecker
@@ -200,10 +200,6 @@ class Workspace:
         return await self._store.run(Store.draft, session_id, edits)
 
     async def save_draft(self, session_id: SessionId, edits: MessageId | None, draft: Draft) -> None:
-        """Keeps what stands in the composer; what waits to be sent is kept with it until it is sent."""
-        chat = self._chats.get(session_id)
-        if edits is None and chat is not None:
-            draft = merged((chat.unsent, draft))
         await self._store.run(Store.save_draft, session_id, edits, draft)
 
     async def put_image(self, data: bytes, mime: str, width: int, height: int) -> str:

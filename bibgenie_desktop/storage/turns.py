@@ -24,6 +24,7 @@ from bibgenie_desktop.domain.parts import Part, ToolPart
 from bibgenie_desktop.domain.topology import DamagedBranch, back_to_boundary
 from bibgenie_desktop.domain.usage import Usage
 from bibgenie_desktop.storage.compaction import Compaction
+from bibgenie_desktop.storage.drafts import Drafts
 from bibgenie_desktop.storage.rows import insert_message
 from bibgenie_desktop.storage.values import Finished, Recovered
 
@@ -35,7 +36,7 @@ Token = Callable[[], bool]
 """Asked last before COMMIT; True: nothing is to be written."""
 
 
-class Turns(Compaction):
+class Turns(Compaction, Drafts):
     def send(
         self,
         session_id: SessionId,
@@ -46,11 +47,11 @@ class Turns(Compaction):
         *,
         cancelled: Token | None = None,
     ) -> tuple[Session, UserMessage, PendingReply]:
-        """A question under the leaf, and the pending reply to it; the normal draft is done with."""
+        """A question under the leaf, and the pending reply to it; a draft of the same content is gone."""
         with self._db.writing(lasting=True, cancelled=cancelled):
             session = self._at_head(session_id, expected)
             question = self._ask(session, session.leaf_id, parts)
-            self._db.run("DELETE FROM draft WHERE session_id = ? AND edits_message_id IS NULL", session_id)
+            self._use_up(session_id, question.parts)
             self._remember_child(question.parent_id, question.id)
             return self._start_reply(session, question, reply_id, model)
 

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from bibgenie_desktop.domain.errors import NotAllowed
 from bibgenie_desktop.domain.messages import AssistantMessage, Checkpoint, UserMessage
 from bibgenie_desktop.domain.parts import Draft, TextPart, ToolPart, text_of
 from bibgenie_desktop.domain.states import SessionState
 from bibgenie_desktop.services import events
 from bibgenie_desktop.storage.store import Store
 from tests.domain.paths import words
-from tests.fakes import Notebook
+from tests.fakes import Moody, Notebook
 from tests.scripted_server import ScriptedServer, cut, error, html, text, tool_calls
 from tests.services.desk import SMALL, Desk, ask, desk, summary_text
 
@@ -711,9 +712,124 @@ async def test_queued_follow_ups_come_back_as_the_draft_after_a_crash(tmp_path: 
             await chat.send(ask("U2"))
             await chat.send(ask("U3"))
             await d.workspace.save_draft(chat.session_id, None, ask("half typed"))
-            kept = await d.workspace.draft(chat.session_id)
-            assert kept == ask("U2\n\nU3\n\nhalf typed")
+            assert await d.workspace.draft(chat.session_id) == ask("half typed")
             running.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await running
             held.set()
+        async with desk(tmp_path, server) as d:
+            chat = await d.chat(chat.session_id)
+            assert await d.workspace.draft(chat.session_id) == ask("U2\n\nU3\n\nhalf typed")
+            assert chat.queued == ()
+
+
+@pytest.mark.parametrize("size", [10, 9_000])
+async def test_what_is_typed_while_follow_ups_go_out_is_kept_and_a_refused_one_comes_back(
+    tmp_path: Path, size: int
+) -> None:
+    held = threading.Event()
+    with ScriptedServer() as server:
+        async with desk(tmp_path, server, window=8_192) as d:
+            chat = await d.chat()
+            server.script(text("A", "1").held(held, 2), *([text("A2")] if size == 10 else []))
+            running = asyncio.ensure_future(chat.send(ask("U1")))
+            await d.until(events.ReplyText)
+            follow_up = ask(f"U2 {words(size)}")
+            await chat.send(follow_up)
+            await d.workspace.save_draft(chat.session_id, None, ask("half typed"))
+            held.set()
+            await running
+            kept = await d.workspace.draft(chat.session_id)
+            if size == 10:
+                assert names(chat) == "U1 A1 U2 A2"
+                assert kept == ask("half typed")
+            else:
+                assert names(chat) == "U1 A1"
+                assert kept == ask(f"{follow_up.text}\n\nhalf typed")
+
+
+async def test_a_text_that_waited_for_a_failed_compaction_is_not_sent_by_a_later_answer(
+    tmp_path: Path,
+) -> None:
+    held = threading.Event()
+    with ScriptedServer() as server:
+        async with desk(tmp_path, server, window=8_192) as d:
+            chat = await converse(d, 3, size=750)
+            server.script(text("").held(held, 1))
+            draft = ask(f"U4 {words(900)}")
+            running = asyncio.ensure_future(chat.send(draft))
+            await asyncio.to_thread(server.wait_for_requests, 4)
+            with pytest.raises(NotAllowed, match="waits to be sent already"):
+                await chat.send(ask("another text"))
+            await chat.send(draft)  # a second press of the same button
+            held.set()
+            await running
+            assert chat.waiting is None
+            assert await d.workspace.draft(chat.session_id) == draft
+
+
+async def test_sending_again_after_a_failed_compaction_still_needs_the_word_of_the_person(
+    tmp_path: Path,
+) -> None:
+    with ScriptedServer() as server:
+        async with desk(tmp_path, server, window=8_192) as d:
+            chat = await converse(d, 3, size=750)
+            server.script(text(""))
+            draft = ask(f"U4 {words(900)}")
+            for _ in range(3):
+                await chat.send(draft)
+                assert not d.happened(events.SendEnded)[-1].sent
+                assert "send_anyway" in d.happened(events.Notice)[-1].offers
+            assert len(server.requests) == 4  # the attempt itself is not repeated
+
+
+async def test_nothing_else_begins_between_an_answer_and_the_compaction_that_it_wants(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with desk(tmp_path, server, window=8_192) as d:
+            chat = await converse(d, 3, size=600)
+            states: list[SessionState] = []
+            chat.subscribe(lambda e: states.append(e.state) if isinstance(e, events.StateChanged) else None)
+            server.script(text(f"A4 {words(1_900)}"), text(summary_text()))
+            await chat.send(ask("U4"))
+            assert states == [
+                SessionState.PREFLIGHT,
+                SessionState.STREAMING,
+                SessionState.COMPACTING,
+                SessionState.IDLE,
+            ]
+
+
+async def test_an_answer_whose_end_could_not_be_stored_does_not_keep_the_session_busy(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with desk(tmp_path, server) as d:
+            chat = await converse(d, 1)
+            held = threading.Event()
+            server.script(text("A", "2").held(held, 2), text("A3"))
+            running = asyncio.ensure_future(chat.send(ask("U2")))
+            await d.until(events.ReplyText, 2)
+            await d.store.run(lambda store: store._db.run("PRAGMA query_only = 1"))
+            held.set()
+            await running
+            assert d.happened(events.Notice)[-1].tone == "bad"
+            assert chat.state is SessionState.IDLE
+            await d.store.run(lambda store: store._db.run("PRAGMA query_only = 0"))
+            await chat.send(ask("U3"))
+            assert [m.status for m in chat.path if isinstance(m, AssistantMessage)] == [
+                "complete",
+                "interrupted",
+                "complete",
+            ]
+            assert names(chat).split()[-2:] == ["U3", "A3"]
+
+
+async def test_a_fault_inside_a_tool_leaves_the_session_usable(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with desk(tmp_path, server, tools=(Moody(),)) as d:
+            chat = await d.chat()
+            server.script(tool_calls(("search_items", {"query": "crashes"})), text("A2"))
+            with pytest.raises(ExceptionGroup):
+                await chat.send(ask("U1"))
+            assert chat.state is SessionState.IDLE
+            assert chat.path[-1].status == "failed"
+            await chat.send(ask("U2"))
+            assert names(chat).split()[-2:] == ["U2", "A2"]

@@ -77,12 +77,39 @@ def test_each_move_of_the_leaf_counts_once(store: Store) -> None:
     assert switched.head == ended.session.head
 
 
-def test_sending_uses_up_the_normal_draft_only(store: Store) -> None:
+def test_sending_uses_up_the_draft_that_it_sends_and_no_other(store: Store) -> None:
     session, asked, _ = conversation(store, 1)
     store.save_draft(session.id, None, Draft("next"))
-    store.save_draft(session.id, asked[0].id, Draft("edited"))
-    store.send(session.id, session.head, Q, reply_id(store), MODEL)
-    assert [(d.edits, d.draft.text) for d in store.drafts(session.id)] == [(asked[0].id, "edited")]
+    store.save_draft(session.id, asked[0].id, Draft("next"))
+    store.send(session.id, session.head, Draft("next").parts(), reply_id(store), MODEL)
+    assert [(d.edits, d.draft.text) for d in store.drafts(session.id)] == [(asked[0].id, "next")]
+
+
+def test_what_was_typed_meanwhile_outlives_the_sending_of_another_text(store: Store) -> None:
+    session, *_ = conversation(store, 1)
+    store.keep_queue(session.id, (Draft("one"), Draft("two")))
+    store.save_draft(session.id, None, Draft("typing"))
+    session, *_ = store.send(session.id, session.head, Draft("one").parts(), reply_id(store), MODEL)
+    store.finish(session.id, "complete", "", (), ())
+    assert store.draft(session.id) == Draft("typing")
+    store.reclaim_queue(session.id)
+    assert store.draft(session.id) == Draft("two\n\ntyping")
+    store.reclaim_queue(session.id)
+    assert store.draft(session.id) == Draft("two\n\ntyping")
+
+
+def test_a_follow_up_leaves_the_composer_and_a_refused_one_comes_back_before_what_is_typed(
+    store: Store,
+) -> None:
+    session, *_ = conversation(store, 1)
+    store.save_draft(session.id, None, Draft("one"))
+    store.keep_queue(session.id, (Draft("one"),))
+    assert store.draft(session.id).empty
+    store.save_draft(session.id, None, Draft("typing"))
+    store.keep_queue(session.id, (), Draft("one"))
+    assert store.draft(session.id) == Draft("one\n\ntyping")
+    store.reclaim_queue(session.id)
+    assert store.draft(session.id) == Draft("one\n\ntyping")
 
 
 def test_two_stores_at_one_head_one_is_stale(store: Store, path: Path) -> None:
