@@ -28,6 +28,7 @@ from bibgenie_desktop.domain.usage import Usage
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 LOCATOR_TEXTS = ("item", "att", "page_label", "annotation", "href", "cfi", "quote")
+PLACE_TEXTS = frozenset(("lib", "kind", *LOCATOR_TEXTS))
 LOCATOR_NUMBERS = ("page_index", "section")
 LOCATOR_KINDS = get_args(LocatorKind)
 TOOL_STATES = get_args(ToolState)
@@ -251,13 +252,18 @@ def _part_from_json(value: Mapping[str, Any]) -> Part:
 
 
 def locator_from_json(value: object) -> Locator:
+    # A ledger holds thousands of these, so the fields are walked once, in whatever order they stand.
     source = _object(value, "A place in a source")
-    fields: dict[str, Any] = {name: _text(source, name) for name in LOCATOR_TEXTS if name in source}
-    for name in LOCATOR_NUMBERS:
-        if source.get(name) is not None:
+    fields: dict[str, Any] = {}
+    for name, field in source.items():
+        if name in PLACE_TEXTS:
+            fields[name] = field if type(field) is str and field.isascii() else _text(source, name)
+        elif name in LOCATOR_NUMBERS and field is not None:
             fields[name] = _integer(source, name)
-    kind = cast(LocatorKind, _one_of(source, "kind", LOCATOR_KINDS))
-    return Locator(lib=_text(source, "lib"), kind=kind, **fields)
+    if "lib" not in fields or fields.get("kind") not in LOCATOR_KINDS:
+        _text(source, "lib")
+        _one_of(source, "kind", LOCATOR_KINDS)
+    return Locator(**fields)
 
 
 def usage_from_json(value: object) -> tuple[Usage, ...]:
@@ -282,15 +288,17 @@ def _usage(value: Mapping[str, Any]) -> Usage:
 
 
 def ledger_from_json(value: object) -> tuple[LedgerEntry, ...]:
-    return tuple(
-        LedgerEntry(
-            locator=None if entry.get("locator") is None else locator_from_json(entry["locator"]),
-            title=_text(entry, "title"),
-            count=_integer(entry, "count"),
-            last_used=_integer(entry, "last_used"),
-            pinned=_boolean(entry, "pinned", False),
-        )
-        for entry in (_object(each, "A ledger entry") for each in _list(value, "The ledger"))
+    return tuple(map(_ledger_entry, _list(value, "The ledger")))
+
+
+def _ledger_entry(value: object) -> LedgerEntry:
+    entry = _object(value, "A ledger entry")
+    return LedgerEntry(
+        None if entry.get("locator") is None else locator_from_json(entry["locator"]),
+        _text(entry, "title"),
+        _integer(entry, "count"),
+        _integer(entry, "last_used"),
+        _boolean(entry, "pinned", False),
     )
 
 

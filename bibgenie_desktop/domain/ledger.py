@@ -29,7 +29,7 @@ def extend_ledger(
 
     A sentence that is no longer pinned leaves the ledger; a place only loses its mark.
     """
-    entries = {key_of(e): replace(e, pinned=False) for e in previous if e.locator is not None}
+    entries = {key_of(e): _unpinned(e) for e in previous if e.locator is not None}
     for message in span:
         for resource in used_in(message):
             used = LedgerEntry(_place(resource.locator), resource.title, 1, message.depth)
@@ -49,7 +49,11 @@ def key_of(entry: LedgerEntry) -> Locator | str:
 
 
 def _place(locator: Locator) -> Locator:
-    return replace(locator, quote="")  # two quotes from one page are one place
+    return replace(locator, quote="") if locator.quote else locator  # two quotes from one page are one place
+
+
+def _unpinned(entry: LedgerEntry) -> LedgerEntry:
+    return replace(entry, pinned=False) if entry.pinned else entry
 
 
 def keys_of(ledger: Iterable[LedgerEntry]) -> frozenset[str]:

@@ -22,12 +22,15 @@ from bibgenie_desktop.storage.records import CHUNK, Records
 from bibgenie_desktop.storage.rows import NODE_COLUMNS, NODE_TABLES, WORDS, node_from_row
 from bibgenie_desktop.storage.values import Opened, OutlineNode
 
+SHOWN = 100
+"""How many messages an opened session has at least: more than a window shows; older ones follow by page."""
+
 DEEPEST = 1_000_000
 """Ends a walk downwards in a damaged tree that goes round in a circle."""
 
 
 class Branches(Records):
-    def open_branch(self, session_id: SessionId, limit: int = CHUNK) -> Opened:
+    def open_branch(self, session_id: SessionId, limit: int = SHOWN) -> Opened:
         """The newest part of a session's path: what the model sees of it, and at least `limit` messages."""
         with self._db.reading():
             session = self._session(session_id)

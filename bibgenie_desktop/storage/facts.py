@@ -60,15 +60,14 @@ class Facts(Records):
 
     def estimates(self, message_ids: Iterable[MessageId], version: str) -> Mapping[MessageId, int]:
         """The cached estimates of these messages under one version of the rule."""
-        found: dict[MessageId, int] = {}
         with self._db.reading():
-            for message_id in message_ids:
-                row = self._db.row(
-                    "SELECT tokens FROM estimate WHERE message_id = ? AND version = ?", message_id, version
-                )
-                if row is not None:
-                    found[message_id] = int(row[0])
-        return found
+            rows = self._db.rows(
+                "SELECT message_id, tokens FROM estimate "
+                "WHERE version = ? AND message_id IN (SELECT value FROM json_each(?))",
+                version,
+                dumps(list(message_ids)),
+            )
+        return {MessageId(str(message_id)): int(tokens) for message_id, tokens in rows}
 
     def save_estimates(self, tokens: Mapping[MessageId, int], version: str) -> None:
         with self._db.writing():

@@ -31,8 +31,7 @@ CLIMB = f"""
         SELECT m.parent_id, up.n + 1 FROM up JOIN message m ON m.id = up.id
         WHERE up.n + 1 < ? AND m.parent_id IS NOT NULL
     )
-    SELECT {NODE_COLUMNS}
-    FROM up JOIN message m ON m.id = up.id LEFT JOIN checkpoint c ON c.message_id = m.id
+    SELECT {NODE_COLUMNS} FROM up JOIN {NODE_TABLES} WHERE m.id = up.id
 """
 
 

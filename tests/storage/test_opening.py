@@ -8,6 +8,7 @@ import pytest
 
 from bibgenie_desktop.domain.ids import MessageId
 from bibgenie_desktop.domain.messages import Session
+from bibgenie_desktop.storage.branches import SHOWN
 from bibgenie_desktop.storage.store import Store
 from tests.storage.helpers import MODEL, compacted, conversation, opened, plain, turn
 
@@ -59,7 +60,7 @@ def test_a_path_of_ten_thousand_with_a_checkpoint_opens_with_few_rows(long_path:
         before = store.rows_read
         found = store.open_branch(session.id)
         assert store.rows_read - before <= 210
-        assert len(found.path) == 200  # type: ignore[arg-type]
+        assert len(found.path) == SHOWN  # type: ignore[arg-type]
         assert found.path[-1] == checkpoint  # type: ignore[index]
         assert not found.complete
         before = store.rows_read
