@@ -77,7 +77,13 @@ class ContextOverflow(ProviderError):
 
 
 class Overloaded(ProviderError):
-    """The provider is busy; the same request may work in a moment."""
+    """The provider is busy; the same request may work in a moment (`retry_after`: seconds it asked for)."""
+
+    def __init__(
+        self, title: str, advice: str = "", *, status: int = 0, retry_after: float | None = None
+    ) -> None:
+        super().__init__(title, advice, status=status)
+        self.retry_after = retry_after
 
 
 class Unreachable(ProviderError):

@@ -27,6 +27,8 @@ class ModelProfile:
     """Which reasoning the provider gets again: none, that of the turn under way, or all since the
     checkpoint.
     """
+    reasoning: bool = False
+    """Asked to reason, at providers that do so only when told."""
 
     @property
     def ref(self) -> str:

@@ -14,7 +14,8 @@ from bibgenie_desktop.domain.models import ModelProfile, ToolSpec
 from bibgenie_desktop.domain.projection import Projection
 from bibgenie_desktop.domain.usage import Usage
 
-FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "refusal"]
+FinishReason = Literal["stop", "length", "window", "tool_calls", "content_filter", "refusal"]
+"""`length`: as long as was allowed; `window`: the model's window is full."""
 
 
 @dataclass(frozen=True, slots=True)

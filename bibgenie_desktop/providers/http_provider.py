@@ -7,17 +7,25 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from typing import Any, Protocol
 
-from bibgenie_desktop.domain.errors import AuthError, BadAnswer, Unreachable
-from bibgenie_desktop.domain.models import ModelProfile
+from bibgenie_desktop.domain.errors import AuthError, BadAnswer, Overloaded, ProviderError, Unreachable
 from bibgenie_desktop.net import Http, Response
 from bibgenie_desktop.providers.base import Event, Request
 from bibgenie_desktop.providers.errors import http_error
-from bibgenie_desktop.providers.sse import SseEvent, SseReader
+from bibgenie_desktop.providers.retry import Backoff
+from bibgenie_desktop.providers.sse import SseEvent
 
 MAX_ERROR_BYTES = 64 * 1024
 MAX_COMPLETION_BYTES = 32 * 1024 * 1024
 
 KeySource = Callable[[], Awaitable[str | None]]
+
+
+class Reader(Protocol):
+    """Splits a body into events."""
+
+    def feed(self, data: bytes) -> list[SseEvent]: ...
+
+    def close(self) -> list[SseEvent]: ...
 
 
 class Decoder(Protocol):
@@ -27,7 +35,7 @@ class Decoder(Protocol):
 
     def feed(self, event: SseEvent) -> list[Event]: ...
 
-    def feed_object(self, payload: Mapping[str, Any]) -> list[Event]: ...
+    def whole(self, payload: object) -> list[Event] | None: ...
 
     def finish(self) -> list[Event]: ...
 
@@ -35,14 +43,16 @@ class Decoder(Protocol):
 class Codec(Protocol):
     """One dialect: pure, without I/O."""
 
-    @property
-    def path(self) -> str: ...
+    def path(self, request: Request) -> str:
+        """What follows the base URL; may end in a query."""
 
     def headers(self, key: str) -> dict[str, str]: ...
 
     def encode(self, request: Request) -> dict[str, Any]: ...
 
-    def decoder(self, profile: ModelProfile) -> Decoder: ...
+    def reader(self) -> Reader: ...
+
+    def decoder(self, request: Request) -> Decoder: ...
 
 
 class HttpProvider:
@@ -57,6 +67,7 @@ class HttpProvider:
         codec: Codec,
         *,
         allow_plain_http: bool = False,
+        backoff: Backoff | None = None,
     ) -> None:
         self._id = id
         self._base_url = base_url
@@ -64,10 +75,20 @@ class HttpProvider:
         self._http = http
         self._codec = codec
         self._allow_plain_http = allow_plain_http
+        self._backoff = backoff or Backoff()
 
     @property
     def id(self) -> str:
         return self._id
+
+    @property
+    def base_url(self) -> str:
+        """The address in the form that the codec's path is appended to."""
+        return self._base_url
+
+    def url(self, request: Request) -> str:
+        """Where a request goes."""
+        return joined(self._base_url, self._codec.path(request))
 
     def encode(self, request: Request) -> dict[str, Any]:
         return self._codec.encode(request)
@@ -80,31 +101,58 @@ class HttpProvider:
                 f"The key for “{self._id}” holds characters that no key has.",
                 "Enter it again in the settings.",
             )
+        attempt = 1
+        while True:
+            begun = False
+            try:
+                async with aclosing(self._once(request, content, key)) as events:
+                    async for event in events:
+                        begun = True
+                        yield event
+            except Overloaded as error:
+                wait = None if begun else self._backoff.wait_after(attempt, error)
+                if wait is None:
+                    raise
+            else:
+                return
+            await self._backoff.sleep(wait)
+            attempt += 1
+
+    async def _once(self, request: Request, content: bytes, key: str) -> AsyncGenerator[Event, None]:
         headers = {
             "Content-Type": "application/json",
-            "Accept": "text/event-stream, application/json",
+            "Accept": "text/event-stream, application/x-ndjson, application/json",
             **self._codec.headers(key),
         }
         async with self._http.post_stream(
-            self._base_url + self._codec.path, headers, content, allow_plain_http=self._allow_plain_http
+            self.url(request), headers, content, allow_plain_http=self._allow_plain_http
         ) as response:
             if response.status != 200:
                 refusal = await response.read(MAX_ERROR_BYTES)
                 raise http_error(response.status, response.headers, refusal, self._id, secret=key)
-            async with aclosing(self._events(response, self._codec.decoder(request.profile))) as events:
-                async for event in events:
-                    yield event
+            try:
+                async with aclosing(self._events(response, request)) as events:
+                    async for event in events:
+                        yield event
+            except ProviderError as error:
+                _conceal(error, key)
+                raise
 
-    async def _events(self, response: Response, decoder: Decoder) -> AsyncGenerator[Event, None]:
+    async def _events(self, response: Response, request: Request) -> AsyncGenerator[Event, None]:
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind == "application/json":
-            for event in self._whole(await response.read(MAX_COMPLETION_BYTES), decoder):
-                yield event
-            return
         if "html" in kind:
             raise self._not_a_provider()
-        reader = SseReader()
+        decoder, reader = self._codec.decoder(request), self._codec.reader()
+        maybe_whole = kind == "application/json"
         async for data in response.chunks():
+            if maybe_whole and data.strip():
+                # Some servers call every body that; one value for all is told by how it begins.
+                maybe_whole = False
+                if data.lstrip()[:1] in (b"{", b"["):
+                    content = data + await response.read(MAX_COMPLETION_BYTES)
+                    for event in self._whole(content, decoder, reader):
+                        yield event
+                    return
             for sent in reader.feed(data):
                 for event in decoder.feed(sent):
                     yield event
@@ -125,17 +173,21 @@ class HttpProvider:
         except BadAnswer:
             return []
 
-    def _whole(self, content: bytes, decoder: Decoder) -> list[Event]:
-        """A completion that came as one object although a stream was asked for."""
+    def _whole(self, content: bytes, decoder: Decoder, reader: Reader) -> list[Event]:
+        """An answer that came as one value although a stream was asked for."""
         try:
             payload = json.loads(content)
         except (ValueError, RecursionError) as error:
-            raise BadAnswer(
-                f"“{self._id}” sent something that cannot be read.", "Try again in a moment."
-            ) from error
-        if not isinstance(payload, dict) or not (payload.get("choices") or payload.get("error")):
+            events = [event for sent in reader.feed(content) for event in decoder.feed(sent)]
+            if not events:
+                raise BadAnswer(
+                    f"“{self._id}” sent something that cannot be read.", "Try again in a moment."
+                ) from error
+            return [*events, *decoder.finish()]
+        events_or_none = decoder.whole(payload)
+        if events_or_none is None:
             raise self._not_a_provider()
-        return [*decoder.feed_object(payload), *decoder.finish()]
+        return events_or_none
 
     def _not_a_provider(self) -> Unreachable:
         return Unreachable(
@@ -144,7 +196,22 @@ class HttpProvider:
         )
 
 
+def joined(base_url: str, path: str) -> str:
+    """A base URL, which may carry a query (Azure's api-version), with a path, which may carry one too."""
+    base, _, first = base_url.partition("?")
+    path, _, second = path.partition("?")
+    query = "&".join(part for part in (first, second) if part)
+    return f"{base}{path}?{query}" if query else f"{base}{path}"
+
+
 def encode_body(body: Mapping[str, Any]) -> bytes:
     """The bytes of a body. Half a surrogate pair, as broken PDF text may hold, is replaced: it is no
     UTF-8."""
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def _conceal(error: ProviderError, key: str) -> None:
+    """A fault inside a stream may quote the key as well as a refusal may."""
+    if key and key in str(error):
+        error.title, error.advice = (text.replace(key, "…") for text in (error.title, error.advice))
+        error.args = (f"{error.title} {error.advice}".strip(),)

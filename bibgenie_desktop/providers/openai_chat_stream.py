@@ -6,11 +6,9 @@ names, calls whole or in pieces, usage in any chunk, errors inside a stream that
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bibgenie_desktop.domain.errors import BadAnswer, ProviderError, StreamCut
 from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.domain.usage import Usage
 from bibgenie_desktop.providers.base import (
@@ -23,9 +21,8 @@ from bibgenie_desktop.providers.base import (
     ToolCallStarted,
     UsageReported,
 )
-from bibgenie_desktop.providers.calls import OpenCalls
-from bibgenie_desktop.providers.errors import classify
-from bibgenie_desktop.providers.sse import SseEvent
+from bibgenie_desktop.providers.calls import DeltaCalls
+from bibgenie_desktop.providers.decoding import JsonDecoder, count, dicts, mapping
 
 _REASONS: dict[str, FinishReason] = {
     "stop": "stop", "end_turn": "stop", "eos": "stop", "stop_sequence": "stop",
@@ -36,60 +33,42 @@ _REASONS: dict[str, FinishReason] = {
 _FAULTS = {"error", "insufficient_system_resource", "malformed_function_call"}
 
 
-class ChatDecoder:
-    """`feed` events as they come, then `finish` once; both give neutral events and raise `ProviderError`."""
+class ChatDecoder(JsonDecoder):
+    """Decodes one answer of a Chat Completions server."""
+
+    ends_with = "[DONE]"
 
     def __init__(self, profile: ModelProfile) -> None:
-        self._profile = profile
-        self._calls = OpenCalls()
+        super().__init__(profile)
+        self._calls = DeltaCalls()
         self._reason: str | None = None
         self._usage: Mapping[str, Any] | None = None
         self._thinking = False
         self._details: list[dict[str, Any]] = []
         self._refused = False
-        self.done = False
 
-    def feed(self, event: SseEvent) -> list[Event]:
-        data = event.data.strip()
-        if self.done or not data:
-            return []
-        if data == "[DONE]":
-            self.done = True
-            return []
-        try:
-            payload = json.loads(data)
-        except (ValueError, RecursionError) as error:
-            raise BadAnswer(
-                f"“{self._profile.provider}” sent something that cannot be read.",
-                "What had arrived is kept; you can retry.",
-            ) from error
-        if isinstance(payload, dict):
-            return self.feed_object(payload, named_error=event.event == "error")
-        return []
+    def whole(self, payload: object) -> list[Event] | None:
+        if not isinstance(payload, dict) or not (payload.get("choices") or payload.get("error")):
+            return None
+        return [*self.read(payload, ""), *self.finish()]
 
-    def feed_object(self, payload: Mapping[str, Any], *, named_error: bool = False) -> list[Event]:
+    def read(self, payload: Mapping[str, Any], name: str) -> list[Event]:
         """One chunk of a stream, or a whole completion of a server that does not stream."""
-        if (found := payload.get("error")) or named_error:
-            raise self._fault(found if found else payload)
-        groq = payload.get("x_groq")
-        for holder in (groq if isinstance(groq, dict) else {}, payload):
+        if (found := payload.get("error")) or name == "error":
+            raise self.fault(found if found else payload)
+        for holder in (mapping(payload.get("x_groq")), payload):
             if isinstance(usage := holder.get("usage"), dict):
                 self._usage = usage  # cumulative where repeated: never added up
         events: list[Event] = []
-        choices = payload.get("choices")
-        for choice in choices if isinstance(choices, list) else ():
-            if isinstance(choice, dict) and choice.get("index") in {0, None}:
+        for choice in dicts(payload.get("choices")):
+            if choice.get("index") in (0, None):
                 events.extend(self._choice(choice))
         return events
 
     def finish(self) -> list[Event]:
-        """The end of the body: what was still open, the usage, and how it ended."""
         if self._reason is None and not self.done:
-            raise StreamCut(
-                f"The answer of “{self._profile.provider}” broke off.",
-                "What had arrived is kept; you can retry.",
-            )
-        events: list[Event] = [*self._close_reasoning(), *self._calls.close()]
+            raise self.cut()
+        events: list[Event] = [*self._close_reasoning(), *self._calls.close_all()]
         reason = _REASONS.get((self._reason or "stop").lower(), "stop")
         if self._refused:
             reason = "refusal"
@@ -97,9 +76,9 @@ class ChatDecoder:
             reason = "tool_calls"
         elif reason == "tool_calls" and not self._calls.seen:
             reason = "stop"
-        if (usage := read_usage(self._usage, self._profile)) is not None:
+        if (usage := self._read_usage()) is not None:
             events.append(UsageReported(usage))
-        return [*events, Finished(reason)]
+        return [*events, Finished(self.full(reason, usage))]
 
     def _choice(self, choice: Mapping[str, Any]) -> Iterator[Event]:
         delta = choice.get("delta")
@@ -109,10 +88,7 @@ class ChatDecoder:
             yield from self._delta(delta)
         if isinstance(reason := choice.get("finish_reason"), str) and reason:
             if reason.lower() in _FAULTS:
-                raise BadAnswer(
-                    f"“{self._profile.provider}” stopped with a fault of its own.",
-                    "What had arrived is kept; you can retry.",
-                )
+                raise self.own_fault()
             self._reason = reason
 
     def _delta(self, delta: Mapping[str, Any]) -> Iterator[Event]:
@@ -127,19 +103,14 @@ class ChatDecoder:
         if isinstance(refusal := delta.get("refusal"), str) and refusal:
             self._refused = True
             yield TextDelta(refusal)
-        calls = delta.get("tool_calls")
-        for piece in calls if isinstance(calls, list) else ():
-            if isinstance(piece, dict):
-                yield from self._close_reasoning()
-                started = self._calls.add(piece, self._profile.ref)
-                if started is not None:
-                    yield ToolCallStarted(*started)
+        for piece in dicts(delta.get("tool_calls")):
+            yield from self._close_reasoning()
+            started = self._calls.add(piece, self._profile.ref)
+            if started is not None:
+                yield ToolCallStarted(*started)
 
     def _reasoning(self, delta: Mapping[str, Any]) -> Iterator[Event]:
-        details = delta.get("reasoning_details")
-        pieces = (
-            [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
-        )
+        pieces = dicts(delta.get("reasoning_details"))
         for piece in pieces:
             self._add_detail(piece)
         texts = (delta.get("reasoning_content"), delta.get("reasoning"), _details_text(pieces))
@@ -173,9 +144,28 @@ class ChatDecoder:
             self._thinking, self._details = False, []
             yield ReasoningClosed(opaque)
 
-    def _fault(self, found: object) -> ProviderError:
-        error = found if isinstance(found, dict) else {"message": str(found)}
-        return classify(0, error, self._profile.provider)
+    def _read_usage(self) -> Usage | None:
+        """The figures of the request, None where they cannot be true (an input of nothing, a total below
+        the input)."""
+        found = mapping(self._usage)
+        prompt, completion, total = (
+            count(found, f"{name}_tokens") for name in ("prompt", "completion", "total")
+        )
+        inputs = mapping(found.get("prompt_tokens_details"))
+        reasoning = count(mapping(found.get("completion_tokens_details")), "reasoning_tokens")
+        if total and total < prompt:
+            return None
+        if reasoning and total == prompt + completion + reasoning:
+            completion += reasoning  # xAI counts it beside the output, not within
+        elif not completion and total > prompt:
+            completion = total - prompt
+        return self.usage(
+            prompt,
+            completion,
+            cache_read=count(found, "prompt_cache_hit_tokens") or count(inputs, "cached_tokens"),
+            cache_write=count(inputs, "cache_write_tokens"),
+            reasoning=reasoning,
+        )
 
 
 def _content(content: object) -> Iterator[tuple[str, str]]:
@@ -197,37 +187,3 @@ def _content(content: object) -> Iterator[tuple[str, str]]:
 def _details_text(pieces: list[dict[str, Any]]) -> str:
     texts = (piece.get("text") or piece.get("summary") for piece in pieces)
     return "".join(text for text in texts if isinstance(text, str))
-
-
-def read_usage(found: Mapping[str, Any] | None, profile: ModelProfile) -> Usage | None:
-    """The figures of a request, None where they cannot be true (an input of nothing, a total below the
-    input)."""
-    if found is None:
-        return None
-    prompt, completion, total = (
-        _count(found, f"{name}_tokens") for name in ("prompt", "completion", "total")
-    )
-    inputs, outputs = found.get("prompt_tokens_details"), found.get("completion_tokens_details")
-    inputs, outputs = inputs if isinstance(inputs, dict) else {}, outputs if isinstance(outputs, dict) else {}
-    reasoning = _count(outputs, "reasoning_tokens")
-    if prompt <= 0 or (total and total < prompt):
-        return None
-    if reasoning and total == prompt + completion + reasoning:
-        completion += reasoning  # xAI counts it beside the output, not within
-    elif not completion and total > prompt:
-        completion = total - prompt
-    return Usage(
-        provider=profile.provider,
-        base_url=profile.base_url,
-        model=profile.model,
-        input_total=prompt,
-        output_total=completion,
-        cache_read=min(prompt, _count(found, "prompt_cache_hit_tokens") or _count(inputs, "cached_tokens")),
-        cache_write=min(prompt, _count(inputs, "cache_write_tokens")),
-        reasoning=min(completion, reasoning),
-    )
-
-
-def _count(found: Mapping[str, Any], name: str) -> int:
-    value = found.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

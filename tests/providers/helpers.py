@@ -11,8 +11,8 @@ from bibgenie_desktop.domain.models import ModelProfile, ToolSpec
 from bibgenie_desktop.domain.parts import Part, TextPart
 from bibgenie_desktop.domain.projection import ProjectedMessage, Projection
 from bibgenie_desktop.providers.base import Event, Request, TextDelta, UsageReported
-from bibgenie_desktop.providers.openai_chat_stream import ChatDecoder
-from bibgenie_desktop.providers.sse import SseReader
+from bibgenie_desktop.providers.http_provider import Codec
+from bibgenie_desktop.providers.openai_chat import ChatCodec, ChatDialect
 
 PROFILE = ModelProfile(
     provider="lab",
@@ -40,13 +40,24 @@ def request(
     return Request(replace(PROFILE, **profile), system, tools, Projection(messages), max_output_tokens=1_000)
 
 
-def decode(body: bytes, profile: ModelProfile = PROFILE, *, size: int = 0) -> list[Event]:
+CHAT = ChatCodec(ChatDialect())
+
+
+def decode(
+    body: bytes,
+    profile: ModelProfile = PROFILE,
+    *,
+    size: int = 0,
+    codec: Codec = CHAT,
+    asked: Request | None = None,
+) -> list[Event]:
     """The events of a whole body that is fed `size` bytes at a time (0: at once)."""
-    return list(decode_steps(body, profile, size))
+    asked = asked or Request(profile, "", (), Projection(()), None)
+    return list(decode_steps(body, asked, size, codec))
 
 
-def decode_steps(body: bytes, profile: ModelProfile, size: int) -> Iterable[Event]:
-    reader, decoder = SseReader(), ChatDecoder(profile)
+def decode_steps(body: bytes, asked: Request, size: int, codec: Codec = CHAT) -> Iterable[Event]:
+    reader, decoder = codec.reader(), codec.decoder(asked)
     step = size or max(1, len(body))
     for start in range(0, len(body), step):
         for event in reader.feed(body[start : start + step]):

@@ -24,7 +24,8 @@ from bibgenie_desktop.domain.parts import (
 from bibgenie_desktop.domain.projection import ProjectedMessage, Projection, checkpoint_text
 from bibgenie_desktop.providers.base import Request
 from bibgenie_desktop.providers.http_provider import encode_body
-from bibgenie_desktop.providers.openai_chat import ChatCodec, ChatDialect, call_id, dialect_of
+from bibgenie_desktop.providers.openai_chat import ChatCodec, ChatDialect, dialect_of
+from bibgenie_desktop.providers.wire import call_id
 from tests.providers.helpers import PROFILE, SEARCH, answer, request, user
 
 CODEC = ChatCodec(ChatDialect())

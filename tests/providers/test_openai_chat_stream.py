@@ -28,7 +28,6 @@ from bibgenie_desktop.providers.base import (
     UsageReported,
 )
 from bibgenie_desktop.providers.calls import read_arguments
-from bibgenie_desktop.providers.openai_chat_stream import read_usage
 from tests.providers.helpers import PROFILE, decode, text_of, usage_of
 
 
@@ -306,7 +305,8 @@ def test_named_error_event_is_an_error() -> None:
     ],
 )  # fmt: skip
 def test_usage_counts_cache_and_reasoning_once_or_is_not_reported(usage: Any, expected: Any) -> None:
-    read = read_usage(usage, PROFILE)
+    sent = body({"content": "x"}, more=({"choices": [], "usage": usage},))
+    read = next((e.usage for e in decode(sent) if isinstance(e, UsageReported)), None)
     figures = read and (
         read.input_total,
         read.output_total,

@@ -1,0 +1,236 @@
+"""What all encoders share: a request taken apart into the few things that every dialect can say.
+
+Decides what no dialect decides for itself: which reasoning goes back, what a model without tools or without
+eyes reads instead, that a call never stands without its result and that a turn ends in words. An encoder only
+spells the entries out, each the same way for ever (I8).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from bibgenie_desktop.domain.models import ModelProfile, ReasoningReplay
+from bibgenie_desktop.domain.parts import ImagePart, Part, ReasoningPart, ResourcePart, TextPart, ToolPart
+from bibgenie_desktop.domain.projection import ProjectedMessage
+from bibgenie_desktop.providers.base import Request
+
+Wire = dict[str, Any]
+
+_ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+MODEST_OUTPUT = 4_096
+"""Every hosted model of today writes at least so many tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An image the model can see; `data` is base64."""
+
+    mime: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class FromPerson:
+    """Words and pictures in order; neighbouring words are one piece."""
+
+    pieces: tuple[str | Picture, ...]
+
+    @property
+    def pictures(self) -> bool:
+        return any(isinstance(piece, Picture) for piece in self.pieces)
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(piece for piece in self.pieces if isinstance(piece, str))
+
+
+@dataclass(frozen=True, slots=True)
+class FromModel:
+    """One request's answer, in the order in which it came. Reasoning is here only where it goes back."""
+
+    message_id: str
+    parts: tuple[TextPart | ReasoningPart | ToolPart, ...]
+
+    @property
+    def text(self) -> str:
+        return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+    @property
+    def calls(self) -> tuple[ToolPart, ...]:
+        return tuple(part for part in self.parts if isinstance(part, ToolPart))
+
+    @property
+    def thoughts(self) -> tuple[ReasoningPart, ...]:
+        return tuple(part for part in self.parts if isinstance(part, ReasoningPart))
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The results of all calls of the `FromModel` right before."""
+
+    message_id: str
+    calls: tuple[ToolPart, ...]
+
+
+Entry: TypeAlias = FromPerson | FromModel | Results
+
+
+def conversation(request: Request, replay: ReasoningReplay) -> Iterator[Entry]:
+    """The messages of a request. `replay`: which reasoning this provider gets again; what is older than the
+    checkpoint it never does."""
+    projection = request.projection
+    newer = 0 if projection.checkpoint is None else 1 + projection.tail
+    for index, message in enumerate(projection.messages):
+        if message.kind == "assistant":
+            turn = message.status == "pending"
+            again = replay != "none" and (turn or (replay == "always" and index >= newer))
+            yield from _answer(message, request.profile, again)
+        else:
+            yield FromPerson(tuple(_pieces(message.parts, request.profile, request.images)))
+
+
+def merged(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Neighbouring words of the person as one entry, for those who demand that the roles alternate."""
+    before: FromPerson | None = None
+    for entry in entries:
+        if isinstance(entry, FromPerson):
+            before = entry if before is None else FromPerson(_joined((*before.pieces, *entry.pieces)))
+            continue
+        if before is not None:
+            yield before
+            before = None
+        yield entry
+    if before is not None:
+        yield before
+
+
+def at_least_turn(replay: ReasoningReplay) -> ReasoningReplay:
+    """For providers that refuse the next step of a turn without the reasoning of the ones before."""
+    return "turn" if replay == "none" else replay
+
+
+def own(opaque: Mapping[str, Any] | None, profile: ModelProfile) -> Mapping[str, Any]:
+    """A provider's data if this very model wrote it, else nothing: no other one can read it."""
+    return opaque if opaque is not None and opaque.get("model") == profile.ref else {}
+
+
+def output_limit(request: Request, least: int = MODEST_OUTPUT) -> int | None:
+    """The limit to ask for at providers that refuse more than the model can write.
+
+    Where that is not known, a limit above `least` would be a guess: None leaves it to the provider.
+    """
+    asked = request.max_output_tokens
+    return asked if asked is None or request.profile.max_output is not None or asked <= least else None
+
+
+def call_id(message_id: str, part_id: str) -> str:
+    """The wire's name of a call, derived from ours: nine letters and digits, the form every server
+    accepts."""
+    number = int.from_bytes(hashlib.sha256(f"{message_id}/{part_id}".encode()).digest()[:8])
+    digits = []
+    for _ in range(9):
+        number, digit = divmod(number, len(_ALPHABET))
+        digits.append(_ALPHABET[digit])
+    return "".join(digits)
+
+
+def result_text(part: ToolPart) -> str:
+    """What the model saw; a call without a result gets one that says so, since a call must never stand
+    alone."""
+    if part.sent:
+        return part.sent
+    return "(empty result)" if part.state == "done" else f"(no result: {part.note or part.state})"
+
+
+def to_json(value: object) -> str:
+    """Compact JSON with its characters as they are, keys in the order in which they were written."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _pieces(
+    parts: tuple[Part, ...], profile: ModelProfile, images: Mapping[str, bytes]
+) -> tuple[str | Picture, ...]:
+    pieces: list[str | Picture] = []
+    for part in parts:
+        match part:
+            case TextPart(text=text) | ResourcePart(sent=text):
+                pieces.append(text)
+            case ImagePart() if profile.vision and part.blob in images:
+                pieces.append(Picture(part.mime, base64.b64encode(images[part.blob]).decode("ascii")))
+            case ImagePart():
+                pieces.append(_image_note(part, profile))
+            case ReasoningPart() | ToolPart():
+                continue
+    return _joined(pieces)
+
+
+def _joined(pieces: Iterable[str | Picture]) -> tuple[str | Picture, ...]:
+    """Words next to each other become one piece, a blank line between them; empty ones at the start of a
+    piece go."""
+    joined: list[str | Picture] = []
+    for piece in pieces:
+        last = joined[-1] if joined else None
+        if isinstance(piece, str) and isinstance(last, str):
+            joined[-1] = f"{last}\n\n{piece}"
+        elif piece:
+            joined.append(piece)
+    return tuple(joined)
+
+
+def _image_note(part: ImagePart, profile: ModelProfile) -> str:
+    reason = "no longer available" if profile.vision else "not shown to this model"
+    return f"[image: {part.name}, {reason}]"
+
+
+def _answer(message: ProjectedMessage, profile: ModelProfile, again: bool) -> Iterator[Entry]:
+    """Each step as one entry and the results of its calls; ends in words once the turn is over."""
+    spoken = False
+    for step in dict.fromkeys(part.step for part in message.parts):
+        said = FromModel(message.id, tuple(_said(message.parts, step, profile, again)))
+        calls = said.calls
+        if not said.text and not calls:
+            continue
+        spoken = not calls
+        if calls and not profile.tools:
+            yield from _marked(said)
+            continue
+        yield said
+        if calls:
+            yield Results(message.id, calls)
+    if not spoken and message.status != "pending":
+        yield FromModel(message.id, (TextPart(_no_answer(message)),))
+
+
+def _said(
+    parts: tuple[Part, ...], step: int, profile: ModelProfile, again: bool
+) -> Iterator[TextPart | ReasoningPart | ToolPart]:
+    for part in parts:
+        if part.step != step:
+            continue
+        match part:
+            case TextPart() | ToolPart():
+                yield part
+            case ReasoningPart() if again:
+                yield part
+            case ImagePart():
+                yield TextPart(_image_note(part, profile), step)
+            case _:
+                continue
+
+
+def _marked(said: FromModel) -> Iterator[Entry]:
+    """Calls and results as text, for models that know no tools."""
+    asked = [f"[tool call: {part.name} {to_json(part.input)}]" for part in said.calls]
+    yield FromModel(said.message_id, (TextPart("\n\n".join([said.text, *asked] if said.text else asked)),))
+    results = (f"[tool result: {part.name}]\n{result_text(part)}" for part in said.calls)
+    yield FromPerson(("\n\n".join(results),))
+
+
+def _no_answer(message: ProjectedMessage) -> str:
+    reason = message.error or ("" if message.status == "complete" else message.status)
+    return f"(no answer: {reason})" if reason else "(no answer)"
