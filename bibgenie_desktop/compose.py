@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from bibgenie_desktop.domain.entries import ProviderEntry
 from bibgenie_desktop.domain.errors import LibraryUnavailable, UserError
 from bibgenie_desktop.domain.ids import IdMaker, uuid7
 from bibgenie_desktop.net import Http
@@ -28,7 +29,7 @@ from bibgenie_desktop.services.workspace import Workspace
 from bibgenie_desktop.settings.config_file import ConfigFile
 from bibgenie_desktop.settings.models import ConfiguredModels, is_nearby
 from bibgenie_desktop.settings.paths import DataDir
-from bibgenie_desktop.settings.preferences import Preferences, ProviderEntry
+from bibgenie_desktop.settings.preferences import Preferences
 from bibgenie_desktop.settings.resources import PROMPT_SIZES, prompt, sample_library
 from bibgenie_desktop.settings.secrets import SecretStore
 from bibgenie_desktop.storage.store import Store

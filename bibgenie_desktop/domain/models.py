@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from bibgenie_desktop.domain.prices import Prices
+
 ReasoningReplay = Literal["none", "turn", "always"]
 WindowSource = Literal["user", "learned", "provider", "catalogue", "assumed"]
 
@@ -29,6 +31,8 @@ class ModelProfile:
     """
     reasoning: bool = False
     """Asked to reason, at providers that do so only when told."""
+    prices: Prices | None = None
+    """What the provider asks for it; None: not known."""
 
     @property
     def ref(self) -> str:

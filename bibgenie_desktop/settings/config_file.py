@@ -14,12 +14,11 @@ from typing import Any
 import tomlkit
 from tomlkit.exceptions import ParseError, TOMLKitError
 
+from bibgenie_desktop.domain.entries import ModelEntry, ProviderEntry
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.settings.preferences import (
     BadPreference,
-    ModelEntry,
     Preferences,
-    ProviderEntry,
     Theme,
     read_preferences,
 )
@@ -146,7 +145,7 @@ def _model_table(model: ModelEntry) -> dict[str, Any]:
             values[name] = value
     if model.name:
         values["name"] = model.name
-    if model.replays_reasoning != "none":
+    if model.replays_reasoning is not None:
         values["replays_reasoning"] = model.replays_reasoning
     return values
 

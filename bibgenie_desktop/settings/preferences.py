@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, cast, get_args
 
+from bibgenie_desktop.domain.entries import ModelEntry, ProviderEntry, ProviderKind
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.models import ReasoningReplay
 
-ProviderKind = Literal["openai-chat", "openai-responses", "anthropic", "gemini", "ollama"]
 Theme = Literal["system", "light", "dark"]
 
 SMALLEST_WINDOW = 2_048
@@ -26,29 +26,6 @@ T = TypeVar("T")
 
 class BadPreference(UserError):
     """A value in `config.toml` that cannot be meant; the title names where it stands."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelEntry:
-    """A model as the person described it; None: not said."""
-
-    id: str
-    context_window: int | None = None
-    max_output: int | None = None
-    vision: bool | None = None
-    tools: bool | None = None
-    name: str = ""
-    replays_reasoning: ReasoningReplay = "none"
-
-
-@dataclass(frozen=True, slots=True)
-class ProviderEntry:
-    id: str
-    kind: ProviderKind
-    base_url: str = ""
-    models: tuple[ModelEntry, ...] = ()
-    allow_plain_http: bool = False
-    """Plain http to another machine, for a model server in a trusted network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +105,9 @@ def _read_model(entry: Mapping[str, Any], where: str) -> ModelEntry:
             f"{where}: a context_window of {window:,} tokens is too small.",
             f"This application needs at least {SMALLEST_WINDOW:,}.",
         )
-    replays = _choice(entry, "replays_reasoning", get_args(ReasoningReplay), "none", where)
+    replays: str | None = None
+    if "replays_reasoning" in entry:
+        replays = _choice(entry, "replays_reasoning", get_args(ReasoningReplay), "none", where)
     return ModelEntry(
         id=id,
         context_window=window,
@@ -136,7 +115,7 @@ def _read_model(entry: Mapping[str, Any], where: str) -> ModelEntry:
         vision=_flag(entry, "vision", where),
         tools=_flag(entry, "tools", where),
         name=_value(entry, "name", str, "", where),
-        replays_reasoning=cast("ReasoningReplay", replays),
+        replays_reasoning=cast("ReasoningReplay | None", replays),
     )
 
 

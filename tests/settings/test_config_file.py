@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from bibgenie_desktop.domain.entries import ModelEntry, ProviderEntry
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.settings.config_file import ConfigFile
-from bibgenie_desktop.settings.preferences import ModelEntry, Preferences, ProviderEntry
+from bibgenie_desktop.settings.preferences import Preferences
 
 FULL = """\
 # my settings

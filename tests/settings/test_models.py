@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from bibgenie_desktop.domain.entries import ModelEntry, ProviderEntry
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.settings.models import ConfiguredModels, is_nearby, split_ref
-from bibgenie_desktop.settings.preferences import ModelEntry, Preferences, ProviderEntry
+from bibgenie_desktop.settings.preferences import Preferences
 
 BUILTIN = ModelProfile("builtin", "assistant", "", 32_768, "user")
 CLOUD = ProviderEntry(
