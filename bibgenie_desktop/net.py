@@ -13,7 +13,7 @@ import ipaddress
 import socket
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import httpx
 
@@ -103,12 +103,23 @@ class Http:
         self._clients: dict[tuple[bool, bool], httpx.AsyncClient] = {}
         self._lock = asyncio.Lock()
 
-    @asynccontextmanager
-    async def post_stream(
+    def post_stream(
         self, url: str, headers: Mapping[str, str], content: bytes, *, allow_plain_http: bool = False
-    ) -> AsyncIterator[Response]:
+    ) -> AbstractAsyncContextManager[Response]:
         """POST `content`; leaving the block ends the request. Raises `Unreachable` before there is an
         answer."""
+        return self._stream("POST", url, headers, content, allow_plain_http)
+
+    def get_stream(
+        self, url: str, headers: Mapping[str, str], *, allow_plain_http: bool = False
+    ) -> AbstractAsyncContextManager[Response]:
+        """GET, otherwise as `post_stream`."""
+        return self._stream("GET", url, headers, None, allow_plain_http)
+
+    @asynccontextmanager
+    async def _stream(
+        self, method: str, url: str, headers: Mapping[str, str], content: bytes | None, allow_plain_http: bool
+    ) -> AsyncIterator[Response]:
         target = _parsed(url, allow_plain_http)
         host, local = _shown(target), is_loopback(target.host)
         idle = self._local_idle if local else self._idle
@@ -116,7 +127,7 @@ class Http:
         timeout = httpx.Timeout(connect=self._connect, read=idle, write=idle, pool=self._connect)
         try:
             request = client.build_request(
-                "POST", target, headers=dict(headers), content=content, timeout=timeout
+                method, target, headers=dict(headers), content=content, timeout=timeout
             )
             response = await client.send(request, stream=True)
         except (httpx.LocalProtocolError, UnicodeEncodeError):

@@ -25,6 +25,8 @@ class ModelEntry:
     tools: bool | None = None
     name: str = ""
     replays_reasoning: ReasoningReplay | None = None
+    reasoning: bool | None = None
+    """Whether to ask for reasoning where it comes only when asked for; it costs output tokens."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,7 @@ def _update(table: Any, values: dict[str, Any]) -> None:
 
 def _model_table(model: ModelEntry) -> dict[str, Any]:
     values: dict[str, Any] = {"id": model.id}
-    for name in ("context_window", "max_output", "vision", "tools"):
+    for name in ("context_window", "max_output", "vision", "tools", "reasoning"):
         if (value := getattr(model, name)) is not None:
             values[name] = value
     if model.name:

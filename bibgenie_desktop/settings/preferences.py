@@ -116,6 +116,7 @@ def _read_model(entry: Mapping[str, Any], where: str) -> ModelEntry:
         tools=_flag(entry, "tools", where),
         name=_value(entry, "name", str, "", where),
         replays_reasoning=cast("ReasoningReplay | None", replays),
+        reasoning=_flag(entry, "reasoning", where),
     )
 
 
