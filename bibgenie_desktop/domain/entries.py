@@ -52,5 +52,7 @@ class KnownModel:
     reasoning: bool | None = None
     replays_reasoning: ReasoningReplay | None = None
     prices: Prices | None = None
+    trained: int | None = None
+    """The most the model could have, where its server decides what it gets."""
     loaded: bool = False
     """The window is the one a running server works with, not the most the model could have."""
