@@ -23,19 +23,28 @@ from bibgenie_desktop.domain.errors import (
     RateLimited,
     Unreachable,
 )
+from bibgenie_desktop.providers.waiting import retry_after
 
 _OVERFLOW = re.compile(
     r"prompt is too long|exceeds? the (available )?context|maximum (context|prompt) length"
     r"|input token count.*exceeds|reduce the length of the (messages|prompt|input)"
     r"|exceed(ed|s)? (the )?(model )?token limit"
     r"|context window exceeds|greater than the context length|longer than the context length"
-    r"|context[_ ]length[_ ]exceeded|too large for model|`?max_tokens`? exceed context limit",
+    r"|exceeds? the context (size|length)|longer than the (model's )?context|context size has been exceeded"
+    r"|context[_ ]length[_ ]exceeded|too large for model|`?max_tokens`? exceed context limit"
+    r"|`?max_new_tokens`? must be <=|input is too long|prompt too long",
     re.IGNORECASE | re.DOTALL,
 )
 _OVERFLOW_CODES = {"context_length_exceeded", "exceed_context_size_error", "model_context_window_exceeded"}
+_PER_MINUTE = re.compile(r"(tokens|requests) per (minute|hour|day)|\b(TPM|RPM|TPD|RPD)\b", re.IGNORECASE)
+_RATE_CODES = {"rate_limit_exceeded", "rate_limit_error", "resource_exhausted", "rate_limited", "1302"}
+_QUOTA_CODES = {"insufficient_quota", "billing_error", "insufficient_balance", "insufficient_credits"}
 _FILTER_CODES = {"content_filter", "content_policy_violation", "data_inspection_failed"}
+_PER_DAY = re.compile(r"per_?day", re.IGNORECASE)
 _KEY_LIKE = re.compile(r"\b(?:sk|xai|gsk|AIza|pk|rk)[-_A-Za-z0-9*]{8,}")
-_NUMBER = r"([0-9][0-9,._ ]*[0-9]|[0-9])"
+MOST_WORDS = 2_000
+"""Characters of a message that are looked at: what matters stands at its beginning."""
+_NUMBER = r"([0-9][0-9,._ ]{0,14}[0-9]|[0-9])"
 _MAXIMUM = rf"maximum (?:context|prompt) length (?:is|of) {_NUMBER}"
 _PAIRS = (
     # (pattern, group of the window, group of the request)
@@ -45,6 +54,14 @@ _PAIRS = (
     (rf"contains {_NUMBER} tokens.*?too large for model with {_NUMBER}", 2, 1),
     (rf"token limit: {_NUMBER} \(requested: {_NUMBER}\)", 1, 2),
     (rf"request \({_NUMBER} tokens\) exceeds .*?\({_NUMBER} tokens\)", 2, 1),
+    (rf"exceed context limit: {_NUMBER} \+ {_NUMBER} > {_NUMBER}", 3, 1),
+    (rf"n_keep:? *{_NUMBER} *>=? *n_ctx:? *{_NUMBER}", 2, 1),
+    (rf"must be <= {_NUMBER}.*?given:? {_NUMBER}", 1, 2),
+    (
+        rf"{_NUMBER} (?:input )?tokens.{{0,80}}?context (?:window|length|size) (?:is|of) (?:only )?{_NUMBER}",
+        2,
+        1,
+    ),
     (_MAXIMUM, 1, 0),
 )
 
@@ -73,7 +90,13 @@ def error_object(content: bytes) -> Mapping[str, Any] | None:
 
 
 def http_error(
-    status: int, headers: Mapping[str, str], content: bytes, provider: str, *, secret: str = ""
+    status: int,
+    headers: Mapping[str, str],
+    content: bytes,
+    provider: str,
+    *,
+    secret: str = "",
+    now: float | None = None,
 ) -> ProviderError:
     """The error of an answer whose status is not 200."""
     found = error_object(content)
@@ -83,7 +106,7 @@ def http_error(
             "A proxy, a login page or a wrong address. Check the connection and the provider's address.",
             status=status,
         )
-    return classify(status, found or {}, provider, headers=headers, secret=secret)
+    return classify(status, found or {}, provider, headers=headers, secret=secret, now=now)
 
 
 def classify(
@@ -93,12 +116,14 @@ def classify(
     *,
     headers: Mapping[str, str] | None = None,
     secret: str = "",
+    now: float | None = None,
 ) -> ProviderError:
     """The error that an error object says. `status` 0: it came within a stream without a number."""
     codes = {str(found.get(name) or "").lower() for name in ("code", "type", "status")}
     status = status or _status_in(found)
     message = _message(found)
-    if status in {0, 200, 400, 413, 422} and (codes & _OVERFLOW_CODES or _OVERFLOW.search(message)):
+    limited = status == 429 or bool(codes & _RATE_CODES)
+    if not limited and status in {0, 200, 400, 413, 422} and _overflows(codes, message):
         return _overflow(status or 400, found, message)
     if codes & _FILTER_CODES or "content management policy" in message.lower():
         return ContentFiltered(
@@ -114,7 +139,7 @@ def classify(
         return AuthError(
             f"“{provider}” does not accept the key.", "Enter a valid key in the settings.", status=status
         )
-    if status == 402 or codes & {"insufficient_quota", "billing_error", "insufficient_balance"}:
+    if status == 402 or codes & _QUOTA_CODES or "insufficient balance" in message.lower():
         return QuotaExceeded(
             f"The account at “{provider}” has no credit left.",
             "Add credit there, or choose another model.",
@@ -125,8 +150,8 @@ def classify(
         return AuthError(
             f"“{provider}” does not allow this.{quoted}", "Check what the key may use.", status=status
         )
-    if status == 429 or codes & {"rate_limit_exceeded", "rate_limit_error", "resource_exhausted"}:
-        return _rate_limited(found, headers or {}, provider, status or 429)
+    if limited:
+        return _rate_limited(found, headers or {}, provider, status or 429, now)
     if status == 404 or codes & {"model_not_found", "not_found_error"}:
         return ProviderError(
             f"“{provider}” does not know this model or address.{quoted}",
@@ -145,7 +170,10 @@ def classify(
         "unavailable_error",
     }:
         return Overloaded(
-            f"“{provider}” is busy or starting.{quoted}", "Try again in a moment.", status=status
+            f"“{provider}” is busy or starting.{quoted}",
+            "Try again in a moment.",
+            status=status,
+            retry_after=retry_after(headers or {}, found, now),
         )
     if 300 <= status < 400:
         return Unreachable(
@@ -164,11 +192,18 @@ def classify(
     )
 
 
+def _overflows(codes: set[str], message: str) -> bool:
+    """By code, else by words; allowances per minute are worded much like windows."""
+    if codes & _OVERFLOW_CODES:
+        return True
+    return bool(_OVERFLOW.search(message)) and not _PER_MINUTE.search(message)
+
+
 def _message(found: Mapping[str, Any]) -> str:
     message = found.get("message")
     metadata = found.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
-    return " ".join(part for part in (message, raw) if isinstance(part, str))
+    return " ".join(part[:MOST_WORDS] for part in (message, raw) if isinstance(part, str))
 
 
 def _quoted(message: str, secret: str) -> str:
@@ -222,28 +257,30 @@ def _whole(value: object) -> int | None:
 
 
 def _rate_limited(
-    found: Mapping[str, Any], headers: Mapping[str, str], provider: str, status: int
-) -> RateLimited:
-    after = retry_after(headers, found)
-    wait = f"Try again in {after:.0f} seconds." if after and after >= 1 else "Try again in a moment."
+    found: Mapping[str, Any], headers: Mapping[str, str], provider: str, status: int, now: float | None
+) -> ProviderError:
+    if _PER_DAY.search(json.dumps(found.get("details", ""), default=str)[:10_000]):
+        return QuotaExceeded(
+            f"The daily allowance at “{provider}” is used up.",
+            "Choose another model, or wait until tomorrow.",
+            status=status,
+        )
+    after = retry_after(headers, found, now)
+    wait = f"Try again in {_spoken(after)}." if after and after >= 1 else "Try again in a moment."
+    if status == 413:  # the request alone is larger than what a minute allows: waiting does not help
+        return RateLimited(
+            f"“{provider}” allows this account fewer tokens a minute than this request has.",
+            "Compact the conversation, or choose another model.",
+            status=status,
+        )
     return RateLimited(f"“{provider}” had too many requests.", wait, status=status, retry_after=after)
 
 
-def retry_after(headers: Mapping[str, str], found: Mapping[str, Any]) -> float | None:
-    """Seconds to wait, from the headers or from Gemini's details."""
-    for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        if (seconds := _seconds(headers.get(name, ""))) is not None:
-            return seconds / scale
-    details = found.get("details")
-    for detail in details if isinstance(details, list) else ():
-        delay = detail.get("retryDelay") if isinstance(detail, dict) else None
-        if isinstance(delay, str) and (seconds := _seconds(delay.removesuffix("s"))) is not None:
-            return seconds
-    return None
-
-
-def _seconds(value: str) -> float | None:
-    return float(value) if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", value.strip()) else None
+def _spoken(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} seconds"
+    minutes = round(seconds / 60)
+    return f"{minutes} minutes" if minutes < 120 else f"{round(minutes / 60)} hours"
 
 
 def _is_html(headers: Mapping[str, str], content: bytes) -> bool:

@@ -2,23 +2,59 @@
 
 from __future__ import annotations
 
-from bibgenie_desktop.domain.errors import UserError
+from bibgenie_desktop.domain.models import ModelProfile, ReasoningReplay
 from bibgenie_desktop.net import Http
-from bibgenie_desktop.providers.addresses import chat_base_url
-from bibgenie_desktop.providers.http_provider import HttpProvider, KeySource
-from bibgenie_desktop.providers.openai_chat import ChatCodec, dialect_of
+from bibgenie_desktop.providers.addresses import base_url as address_of
+from bibgenie_desktop.providers.anthropic import AnthropicCodec
+from bibgenie_desktop.providers.dialects import dialect_of
+from bibgenie_desktop.providers.gemini import GeminiCodec
+from bibgenie_desktop.providers.http_provider import Codec, HttpProvider, KeySource
+from bibgenie_desktop.providers.ollama import OllamaCodec
+from bibgenie_desktop.providers.openai_chat import ChatCodec
+from bibgenie_desktop.providers.openai_responses import ResponsesCodec
+from bibgenie_desktop.providers.retry import Backoff
+from bibgenie_desktop.providers.wire import at_least_turn
 
 
 def http_provider(
-    kind: str, id: str, base_url: str, key: KeySource, http: Http, *, allow_plain_http: bool = False
+    kind: str,
+    id: str,
+    base_url: str,
+    key: KeySource,
+    http: Http,
+    *,
+    allow_plain_http: bool = False,
+    backoff: Backoff | None = None,
 ) -> HttpProvider:
-    """A provider of `kind` under `id`; raises `UserError` for a kind or an address that cannot be used."""
-    if kind != "openai-chat":
-        raise UserError(
-            f"The provider “{id}” is of the kind “{kind}”, which this version cannot use.",
-            "Most services also offer an OpenAI-compatible address: use that with the kind “openai-chat”.",
-        )
-    address = chat_base_url(base_url)
-    return HttpProvider(
-        id, address, key, http, ChatCodec(dialect_of(address)), allow_plain_http=allow_plain_http
-    )
+    """A provider of `kind` under `id`, at the kind's own address where `base_url` is empty.
+
+    Raises `UserError` for a kind or an address that cannot be used.
+    """
+    address = address_of(kind, base_url)
+    codec = codec_of(kind, address)
+    return HttpProvider(id, address, key, http, codec, allow_plain_http=allow_plain_http, backoff=backoff)
+
+
+def codec_of(kind: str, address: str) -> Codec:
+    """The dialect of a kind of provider at a base URL."""
+    match kind:
+        case "openai-responses":
+            return ResponsesCodec(api_key_header=dialect_of(address).key_header == "api-key")
+        case "anthropic":
+            return AnthropicCodec()
+        case "gemini":
+            return GeminiCodec()
+        case "ollama":
+            return OllamaCodec()
+    return ChatCodec(dialect_of(address))
+
+
+def replay_of(kind: str, address: str, profile: ModelProfile) -> ReasoningReplay:
+    """Which reasoning a model really gets again: what its profile says, or more where its provider demands
+    it. Sums over tokens should go by this."""
+    match kind:
+        case "openai-responses" | "anthropic" | "gemini":
+            return at_least_turn(profile.replays_reasoning)
+        case "openai-chat":
+            return dialect_of(address).replay(profile)
+    return profile.replays_reasoning

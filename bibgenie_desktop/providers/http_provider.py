@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from typing import Any, Protocol
@@ -129,7 +130,9 @@ class HttpProvider:
         ) as response:
             if response.status != 200:
                 refusal = await response.read(MAX_ERROR_BYTES)
-                raise http_error(response.status, response.headers, refusal, self._id, secret=key)
+                raise http_error(
+                    response.status, response.headers, refusal, self._id, secret=key, now=time.time()
+                )
             try:
                 async with aclosing(self._events(response, request)) as events:
                     async for event in events:

@@ -51,10 +51,11 @@ class FromPerson:
 
 @dataclass(frozen=True, slots=True)
 class FromModel:
-    """One request's answer, in the order in which it came. Reasoning is here only where it goes back."""
+    """One request's answer, in the order in which it came. `again`: its reasoning goes back."""
 
     message_id: str
     parts: tuple[TextPart | ReasoningPart | ToolPart, ...]
+    again: bool = False
 
     @property
     def text(self) -> str:
@@ -66,7 +67,8 @@ class FromModel:
 
     @property
     def thoughts(self) -> tuple[ReasoningPart, ...]:
-        return tuple(part for part in self.parts if isinstance(part, ReasoningPart))
+        """The reasoning that goes back."""
+        return tuple(part for part in self.parts if self.again and isinstance(part, ReasoningPart))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,7 @@ def _answer(message: ProjectedMessage, profile: ModelProfile, again: bool) -> It
     """Each step as one entry and the results of its calls; ends in words once the turn is over."""
     spoken = False
     for step in dict.fromkeys(part.step for part in message.parts):
-        said = FromModel(message.id, tuple(_said(message.parts, step, profile, again)))
+        said = FromModel(message.id, tuple(_said(message.parts, step, profile)), again)
         calls = said.calls
         if not said.text and not calls:
             continue
@@ -207,15 +209,13 @@ def _answer(message: ProjectedMessage, profile: ModelProfile, again: bool) -> It
 
 
 def _said(
-    parts: tuple[Part, ...], step: int, profile: ModelProfile, again: bool
+    parts: tuple[Part, ...], step: int, profile: ModelProfile
 ) -> Iterator[TextPart | ReasoningPart | ToolPart]:
     for part in parts:
         if part.step != step:
             continue
         match part:
-            case TextPart() | ToolPart():
-                yield part
-            case ReasoningPart() if again:
+            case TextPart() | ToolPart() | ReasoningPart():
                 yield part
             case ImagePart():
                 yield TextPart(_image_note(part, profile), step)

@@ -21,7 +21,8 @@ from bibgenie_desktop.domain.errors import (
     RateLimited,
     Unreachable,
 )
-from bibgenie_desktop.providers.errors import http_error, overflow_figures, retry_after
+from bibgenie_desktop.providers.errors import http_error, overflow_figures
+from bibgenie_desktop.providers.waiting import retry_after
 
 
 def error(status: int, body: Any, **headers: str) -> ProviderError:

@@ -217,9 +217,9 @@ async def test_model_ids_with_colons_and_slashes_arrive_as_they_are() -> None:
         assert json.loads(server.requests[0].raw)["model"] == "org/model:8b"
 
 
-def test_kind_that_is_not_there_yet_says_what_to_do() -> None:
+def test_unknown_kind_names_the_kinds_there_are() -> None:
     async def no_key() -> None:
         return None
 
-    with pytest.raises(UserError, match="openai-chat"):
-        http_provider("anthropic", "claude", "https://host/v1", no_key, Http())
+    with pytest.raises(UserError, match="anthropic, gemini, ollama, openai-chat, openai-responses"):
+        http_provider("claude", "claude", "https://host/v1", no_key, Http())
