@@ -176,6 +176,7 @@ def usage_to_json(usage: tuple[Usage, ...]) -> list[dict[str, Any]]:
             "source": one.source,
             "complete": one.complete,
             "step": one.step,
+            **({} if one.cost is None else {"cost": one.cost}),
         }
         for one in usage
     ]
@@ -284,7 +285,17 @@ def _usage(value: Mapping[str, Any]) -> Usage:
         source="estimate" if source == "estimate" else "provider",
         complete=_boolean(value, "complete", True),
         step=_integer(value, "step", 0),
+        cost=_amount(value, "cost"),
     )
+
+
+def _amount(value: Mapping[str, Any], name: str) -> float | None:
+    found = value.get(name)
+    if found is None:
+        return None
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found < math.inf:
+        raise InvalidContent(f"{name} is not an amount.")
+    return float(found)
 
 
 def ledger_from_json(value: object) -> tuple[LedgerEntry, ...]:

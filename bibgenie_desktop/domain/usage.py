@@ -29,3 +29,5 @@ class Usage:
     complete: bool = True
     step: int = 0
     """Which request of its turn this was, as the parts count them."""
+    cost: float | None = None
+    """US dollars, where the provider itself said what it charged."""

@@ -83,6 +83,7 @@ class JsonDecoder:
         cache_read: int = 0,
         cache_write: int = 0,
         reasoning: int = 0,
+        cost: float | None = None,
     ) -> Usage | None:
         """One request's record; None where the figures cannot be true, as with an input of nothing."""
         if input_total <= 0:
@@ -97,6 +98,7 @@ class JsonDecoder:
             cache_read=min(input_total, cache_read),
             cache_write=min(input_total, cache_write),
             reasoning=min(output_total, reasoning),
+            cost=cost,
         )
 
     def full(self, reason: FinishReason, usage: Usage | None) -> FinishReason:
@@ -110,6 +112,14 @@ def count(found: Mapping[str, Any], name: str) -> int:
     """A figure of a usage record; 0 where it is missing or no count."""
     value = found.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def amount(found: Mapping[str, Any], name: str) -> float | None:
+    """Dollars as a provider states them; None where it says nothing that can be meant."""
+    value = found.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1_000_000:
+        return None
+    return float(value)
 
 
 def mapping(value: object) -> Mapping[str, Any]:

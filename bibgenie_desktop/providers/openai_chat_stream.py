@@ -22,7 +22,7 @@ from bibgenie_desktop.providers.base import (
     UsageReported,
 )
 from bibgenie_desktop.providers.calls import DeltaCalls
-from bibgenie_desktop.providers.decoding import JsonDecoder, count, dicts, mapping
+from bibgenie_desktop.providers.decoding import JsonDecoder, amount, count, dicts, mapping
 
 _REASONS: dict[str, FinishReason] = {
     "stop": "stop", "end_turn": "stop", "eos": "stop", "stop_sequence": "stop",
@@ -159,12 +159,16 @@ class ChatDecoder(JsonDecoder):
             completion += reasoning  # xAI counts it beside the output, not within
         elif not completion and total > prompt:
             completion = total - prompt
+        cost = amount(found, "cost")
+        if cost is not None and found.get("is_byok") is True:  # a router's own fee, beside what it passes on
+            cost += amount(mapping(found.get("cost_details")), "upstream_inference_cost") or 0.0
         return self.usage(
             prompt,
             completion,
             cache_read=count(found, "prompt_cache_hit_tokens") or count(inputs, "cached_tokens"),
             cache_write=count(inputs, "cache_write_tokens"),
             reasoning=reasoning,
+            cost=cost,
         )
 
 

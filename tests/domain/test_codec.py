@@ -88,6 +88,7 @@ usage = st.lists(
         st.sampled_from(["provider", "estimate"]),
         st.booleans(),
         step,
+        st.none() | st.floats(0, 1_000, allow_nan=False),
     ),
     max_size=2,
 ).map(tuple)
@@ -211,6 +212,11 @@ def test_text_that_is_no_json_is_refused(bad: object) -> None:
     [
         (usage_from_json, [{"provider": "p", "model": "m", "input_total": 1.5, "output_total": 1}]),
         (usage_from_json, [{"provider": "p", "model": "m", "input_total": 1}]),
+        (
+            usage_from_json,
+            [{"provider": "p", "model": "m", "input_total": 1, "output_total": 1, "cost": "1"}],
+        ),
+        (usage_from_json, [{"provider": "p", "model": "m", "input_total": 1, "output_total": 1, "cost": -1}]),
         (
             usage_from_json,
             [{"provider": "p", "model": "m", "input_total": 1, "output_total": 1, "source": "x"}],

@@ -278,7 +278,8 @@ JSON = st.recursive(
             ["data", "models", "id", "name", "key", "pricing", "prompt", "completion", "capabilities", "meta",
              "context_length", "top_provider", "architecture", "input_modalities", "loaded_instances",
              "config", "model_info", "x.context_length", "parameters", "n_ctx_train",
-             "default_generation_settings", "n_ctx", "supportedGenerationMethods", "type", "owned_by", "state", "model"]
+             "default_generation_settings", "n_ctx", "supportedGenerationMethods", "type", "owned_by",
+             "state", "model"]
         ),
         inner,
         max_size=4,

@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from bibgenie_desktop.domain.errors import ContextOverflow, ProviderError, RateLimited
-from bibgenie_desktop.providers.base import Finished, ReasoningClosed, ReasoningDelta, ToolCalled
+from bibgenie_desktop.providers.base import (
+    Finished,
+    ReasoningClosed,
+    ReasoningDelta,
+    ToolCalled,
+    UsageReported,
+)
 from bibgenie_desktop.providers.errors import http_error
 from tests.providers.helpers import decode, text_of, usage_of
 
@@ -53,6 +59,11 @@ def test_recorded_reasoning_details_keep_their_signature(streams: Path) -> None:
     (detail,) = opaque["reasoning_details"]
     assert detail["text"] == "".join(e.text for e in events if isinstance(e, ReasoningDelta))
     assert len(detail["signature"]) > 100
+
+
+def test_recorded_cost_of_a_router_is_kept(streams: Path) -> None:
+    events = decode((streams / "openrouter-reasoning.sse").read_bytes())
+    assert [e.usage.cost for e in events if isinstance(e, UsageReported)] == [0.000669]
 
 
 @pytest.mark.parametrize(
