@@ -39,6 +39,7 @@ LIMIT_REACHED = f"This turn has reached its limit of {MOST_STEPS} tool steps."
 NO_ROOM = "The model's context is full."
 ANSWER_NOW = "The call was not run. Answer now from what you have, and say what is missing."
 OUTPUT_FULL = "The answer reached the model's output limit and may end early."
+WINDOW_FULL = "The answer filled the model's window and may end early. Compact before you go on."
 FILTERED = "The provider's content filter ended this answer."
 
 Announce = Callable[[ChatEvent], None]
@@ -71,7 +72,7 @@ class _Reply:
 
     def close_reasoning(self, event: base.ReasoningClosed) -> None:
         last = self.parts[-1] if self.parts else None
-        if isinstance(last, ReasoningPart) and last.step == self.step:
+        if isinstance(last, ReasoningPart) and last.step == self.step and last.opaque is None:
             self.parts[-1] = replace(last, opaque=event.opaque)
         elif event.opaque:
             self.parts.append(ReasoningPart("", self.step, event.opaque))
@@ -218,6 +219,8 @@ class TurnRunner:
             raise UserError(FILTERED, "Ask in other words, or choose another model.")
         if reason == "length":
             reply.note = OUTPUT_FULL
+        if reason == "window":
+            reply.note = WINDOW_FULL
         return calls
 
     async def _run_calls(self, reply: _Reply, calls: list[int], budget: int, refusal: str) -> None:
