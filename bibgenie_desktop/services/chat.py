@@ -91,6 +91,7 @@ class Chat(OpenSession):
         if self.refusal(Action.QUEUE) is None:
             self.queued = (*self.queued, draft)
             self.announce(events.QueueChanged(self.queued))
+            await self._store.run(Store.save_draft, self.session_id, None, draft)
             await self._store.run(Store.keep_queue, self.session_id, self.queued)
             return
         self.require(Action.SEND)
@@ -205,7 +206,10 @@ class Chat(OpenSession):
         """Makes a model the session's own. Only reports: nothing is sent or compacted."""
         self.require(Action.CHOOSE_MODEL)
         profile = self._models.profile(ref)
+        head = self.session.head
         self.session = await self._store.run(Store.set_model, self.session_id, profile.ref)
+        if self.session.head != head:
+            await self.reload()
         self.announce(events.ContextChanged())
 
     async def compact(self) -> None:

@@ -833,3 +833,16 @@ async def test_a_fault_inside_a_tool_leaves_the_session_usable(tmp_path: Path) -
             assert chat.path[-1].status == "failed"
             await chat.send(ask("U2"))
             assert names(chat).split()[-2:] == ["U2", "A2"]
+
+
+async def test_choosing_a_model_on_a_branch_that_moved_elsewhere_shows_what_is_stored(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with desk(tmp_path, server) as d:
+            chat = await converse(d, 3)
+            first_answer = chat.path[1].id
+            await d.store.run(Store.switch, chat.session_id, chat.session.head, first_answer)
+            await chat.choose_model(f"test/{SMALL}")
+            assert names(chat) == "U1 A1"
+            server.script(text("A2b"))
+            await chat.send(ask("U2b"))
+            assert d.roles() == "U1 A1 U2b"
