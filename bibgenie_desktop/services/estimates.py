@@ -62,7 +62,7 @@ class Estimates:
         """Keeps what was estimated since the last call."""
         if self._store is None:
             return
-        for version, known in self._known.items():
+        for version, known in tuple(self._known.items()):  # planning goes on in another thread
             saved = self._saved.setdefault(version, set())
             fresh = {key: tokens for key, tokens in known.copy().items() if key not in saved}
             if fresh:
