@@ -6,11 +6,13 @@ Nothing here reads a file: `reader` makes these values from a snapshot, `attachm
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from bibgenie_desktop.zotero.annotations import Annotation
 from bibgenie_desktop.zotero.folding import is_cjk
+from bibgenie_desktop.zotero.tags import Tag as Tag
 
 AttachmentKind = Literal["pdf", "epub", "html", "other"]
 AttachmentStatus = Literal["ok", "missing", "not on this computer", "linked URL", "unchecked"]
@@ -52,12 +54,6 @@ class Creator:
 
 
 @dataclass(frozen=True, slots=True)
-class Tag:
-    name: str
-    automatic: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Collection:
     """A collection; `path` runs from the outermost one to its own name."""
 
@@ -65,6 +61,7 @@ class Collection:
     library: Library
     path: tuple[str, ...]
     trashed: bool = False
+    parent_id: str = ""
 
     @property
     def name(self) -> str:
@@ -98,6 +95,7 @@ class Attachment:
     path: Path | None = None
     status: AttachmentStatus = "unchecked"
     reason: str = ""
+    tags: tuple[Tag, ...] = ()
 
     @property
     def parent_id(self) -> str:
@@ -130,6 +128,8 @@ class Item:
     notes: int
     added: str
     modified: str
+    retraction: str = ""
+    """What Zotero knows of the retraction of this work; empty for one that stands."""
 
     @property
     def abstract(self) -> str:
@@ -171,6 +171,29 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """A note in HTML. `item_id` is its item, empty for one that stands alone; such a one may be filed."""
+
+    id: str
+    key: str
+    library: Library
+    item_id: str
+    title: str
+    html: str
+    tags: tuple[Tag, ...]
+    collections: tuple[Collection, ...]
+    added: str
+    modified: str
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSearch:
+    id: str
+    library: Library
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Contents:
     """Everything a snapshot holds that may be shown; trash, feeds and note images are not in it."""
 
@@ -179,3 +202,14 @@ class Contents:
     attachments: Mapping[str, Attachment]
     collections: tuple[Collection, ...]
     """Trashed collections are listed too, marked, so that a question about one can be answered."""
+    notes: Mapping[str, Note] = field(default_factory=dict)
+    annotations: Mapping[str, Annotation] = field(default_factory=dict)
+    related: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of items and notes the ids of those that the person related to them, in both directions."""
+    copies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of items the ids of the same work in other libraries, where Zotero copied it."""
+    tag_colors: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """Colours given to tags, by library id and name."""
+    saved_searches: tuple[SavedSearch, ...] = ()
+    trashed: frozenset[str] = frozenset()
+    """Ids of what lies in the trash, itself or with what it belongs to."""

@@ -7,13 +7,15 @@ position or number. Trash, feeds and embedded note images are left out here, onc
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any, TypeAlias
+from typing import Any
 
 from bibgenie_desktop.domain.errors import LibraryUnavailable
 from bibgenie_desktop.zotero.attachments import EMBEDDED_IMAGE
+from bibgenie_desktop.zotero.children import Children, Owner
 from bibgenie_desktop.zotero.fields import citation_key, split_date, strip_markup
 from bibgenie_desktop.zotero.library import (
     Attachment,
@@ -25,8 +27,9 @@ from bibgenie_desktop.zotero.library import (
     Library,
     Tag,
 )
+from bibgenie_desktop.zotero.tables import Tables
+from bibgenie_desktop.zotero.tables import text as _text
 
-Row: TypeAlias = tuple[Any, ...]
 _CHILD_TYPES = frozenset({"attachment", "note", "annotation"})
 _KINDS: dict[str, AttachmentKind] = {
     "application/pdf": "pdf",
@@ -37,17 +40,21 @@ _KINDS: dict[str, AttachmentKind] = {
 _SUFFIXES: dict[str, AttachmentKind] = {".pdf": "pdf", ".epub": "epub", ".html": "html", ".htm": "html"}
 
 
-def read_contents(connection: sqlite3.Connection) -> Contents:
+LegacyKeys = Mapping[tuple[int, str], str]
+"""Citation keys by the library's row and the item's key, where they are kept outside Zotero's tables."""
+
+
+def read_contents(connection: sqlite3.Connection, legacy_keys: LegacyKeys | None = None) -> Contents:
     """Everything of a snapshot that may be shown. Raises `LibraryUnavailable` for senseless tables."""
     try:
         try:
-            return _Reader(connection).contents()
+            return _Reader(connection, legacy_keys or {}).contents()
         except sqlite3.OperationalError as error:
             if "decode" not in str(error).lower():
                 raise
         # one bad text must not hide the rest
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-        return _Reader(connection).contents()
+        return _Reader(connection, legacy_keys or {}).contents()
     except sqlite3.Error as error:
         raise LibraryUnavailable(
             "The tables of this Zotero library cannot be read.",
@@ -56,13 +63,11 @@ def read_contents(connection: sqlite3.Connection) -> Contents:
 
 
 class _Reader:
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        rows = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
-        self._columns = {
-            table: {column[1] for column in connection.execute(f'PRAGMA table_info("{table}")')}
-            for (table,) in rows
-        }
+    def __init__(self, connection: sqlite3.Connection, legacy_keys: LegacyKeys) -> None:
+        self._tables = Tables(connection)
+        self._rows = self._tables.rows
+        self._combined = self._tables.combined
+        self._legacy_keys = legacy_keys
 
     def contents(self) -> Contents:
         libraries = self._libraries()
@@ -70,33 +75,37 @@ class _Reader:
         trashed = {item for (item,) in self._rows("deletedItems", "itemID")}
         collections, members = self._collections(libraries)
 
-        parents: dict[int, tuple[Library, str, int, str, str]] = {}
-        files: dict[int, tuple[Library, str, int, str, str]] = {}
+        parents: dict[int, Owner] = {}
+        others: dict[str, dict[int, Owner]] = {kind: {} for kind in _CHILD_TYPES}
+        binned: dict[int, str] = {}
         columns = ("itemID", "itemTypeID", "libraryID", "key", "dateAdded", "dateModified")
         for item, type_id, library_id, key, added, modified in self._rows("items", *columns):
             library = libraries.get(library_id)
             type_name = types.get(type_id)
-            if library is None or item in trashed or type_name is None:
+            if library is None or type_name is None:
                 continue
-            if type_name not in _CHILD_TYPES:
-                parents[item] = (library, key, type_id, added or "", modified or "")
-            elif type_name == "attachment":
-                files[item] = (library, key, type_id, added or "", modified or "")
+            if item in trashed:
+                binned[item] = f"{library.id}-{key}"
+                continue
+            owner = (library, key, type_id, added or "", modified or "")
+            others.get(type_name, parents)[item] = owner
 
+        files = others["attachment"]
         fields = self._fields(parents, files)
-        children, alone = self._attachments(parents, files, fields, trashed)
-        notes = Counter(
-            parent
-            for note, parent in self._rows("itemNotes", "itemID", "parentItemID")
-            if parent is not None and note not in trashed
-        )
         creators, tags = self._creators(), self._tags()
+        children = Children(self._tables, trashed, tags, members, collections)
+        marks = children.mark_counts()
+        attached, alone, rows = self._attachments(parents, files, fields, marks, tags)
+        notes = children.notes(others["note"], parents, rows)
+        annotations = children.annotations(others["annotation"], rows)
+        retractions = children.retractions()
         nothing: dict[str, str] = {}
         items: dict[str, Item] = {}
         by_id: dict[str, Attachment] = {}
+        by_row: dict[int, str] = {row: note.id for row, note in notes.items()}
         for row, (library, key, type_id, added, modified) in (*parents.items(), *alone.items()):
             own = fields.get(row, nothing)
-            attachments = tuple(children.get(row, ()))
+            attachments = tuple(attached.get(row, ()))
             year, typed, sort_date = split_date(own.get("date", ""))
             title = strip_markup(own.get("title", "")) or (attachments[0].title if row in alone else "")
             item = Item(
@@ -114,31 +123,39 @@ class _Reader:
                 tags=tuple(tags.get(row, ())),
                 collections=tuple(collections[c] for c in members.get(row, ()) if c in collections),
                 attachments=attachments,
-                notes=notes[row],
+                notes=children.note_count(row),
                 added=added,
                 modified=modified,
+                retraction=retractions.get(row, ""),
             )
             items[item.id] = item
+            by_row[row] = item.id
             by_id.update((a.id, a) for a in attachments)
-        return Contents(tuple(libraries.values()), items, by_id, tuple(collections.values()))
+        if self._legacy_keys:
+            self._fill_keys(items, libraries)
+        related, copies = children.relations(by_row, items.keys() | {n.id for n in notes.values()})
+        return Contents(
+            libraries=tuple(libraries.values()),
+            items=items,
+            attachments=by_id,
+            collections=tuple(collections.values()),
+            notes={note.id: note for note in notes.values()},
+            annotations=annotations,
+            related=related,
+            copies=copies,
+            tag_colors=children.tag_colors(libraries),
+            saved_searches=children.saved_searches(libraries),
+            trashed=frozenset(binned.values()) | children.binned_ids(others, binned),
+        )
+
+    def _fill_keys(self, items: dict[str, Item], libraries: dict[int, Library]) -> None:
+        """Keys of an older Better BibTeX, for items that have none of their own."""
+        rows = {library.id: row for row, library in libraries.items()}
+        for item in items.values():
+            if not item.citekey and (key := self._legacy_keys.get((rows[item.library.id], item.key))):
+                items[item.id] = replace(item, citekey=key)
 
     # -- tables
-
-    def _rows(self, table: str, *columns: str, order: str = "") -> Iterator[Row]:
-        """The named columns of a table; a column or table this version lacks reads as empty."""
-        present = self._columns.get(table, set())
-        if not columns or columns[0] not in present:
-            return iter(())
-        names = ", ".join(f'"{c}"' if c in present else "NULL" for c in columns)
-        tail = f" ORDER BY {order}" if order else ""
-        return self._connection.execute(f'SELECT {names} FROM "{table}"{tail}')
-
-    def _combined(self, table: str) -> str:
-        """The table with the custom types and fields in it, where there is one with rows."""
-        name = f"{table}Combined"
-        if name not in self._columns:
-            return table
-        return name if self._connection.execute(f'SELECT 1 FROM "{name}" LIMIT 1').fetchone() else table
 
     def _libraries(self) -> dict[int, Library]:
         rows = self._rows("groups", "groupID", "libraryID", "name")
@@ -170,14 +187,17 @@ class _Reader:
                 seen.add(at)
                 path.insert(0, _text(rows[at][1]))
                 at = rows[at][2]
-            found[row] = Collection(f"{library.id}-{key}", library, tuple(path), bool(seen & deleted))
+            above = rows.get(rows[row][2])
+            parent_id = f"{library.id}-{above[4]}" if above else ""
+            binned = bool(seen & deleted)
+            found[row] = Collection(f"{library.id}-{key}", library, tuple(path), binned, parent_id)
         members: dict[int, list[int]] = defaultdict(list)
         for item, collection in self._rows("collectionItems", "itemID", "collectionID"):
             if collection in found and not found[collection].trashed:
                 members[item].append(collection)
         return found, members
 
-    def _fields(self, parents: dict[int, Any], files: dict[int, Any]) -> dict[int, dict[str, str]]:
+    def _fields(self, parents: dict[int, Owner], files: dict[int, Owner]) -> dict[int, dict[str, str]]:
         names: dict[int, str] = dict(self._rows(self._combined("fields"), "fieldID", "fieldName"))
         mapped: dict[int, dict[int, str]] = defaultdict(lambda: dict(names))
         columns = ("itemTypeID", "baseFieldID", "fieldID")
@@ -201,20 +221,17 @@ class _Reader:
 
     def _attachments(
         self,
-        parents: dict[int, Any],
-        files: dict[int, Any],
+        parents: dict[int, Owner],
+        files: dict[int, Owner],
         fields: dict[int, dict[str, str]],
-        trashed: set[int],
-    ) -> tuple[dict[int, list[Attachment]], dict[int, Any]]:
-        """Attachments by the row of their item, oldest first; and the rows of those that stand alone."""
+        marks: Mapping[int, int],
+        tags: Mapping[int, list[Tag]],
+    ) -> tuple[dict[int, list[Attachment]], dict[int, Owner], dict[int, Attachment]]:
+        """Attachments by the row of their item, oldest first; the rows of those alone; all by their own."""
         pages: dict[int, int | None] = dict(self._rows("fulltextItems", "itemID", "totalPages"))
-        marks = Counter(
-            parent
-            for row, parent in self._rows("itemAnnotations", "itemID", "parentItemID")
-            if row not in trashed
-        )
         children: dict[int, list[Attachment]] = defaultdict(list)
-        alone: dict[int, Any] = {}
+        alone: dict[int, Owner] = {}
+        by_row: dict[int, Attachment] = {}
         columns = ("itemID", "parentItemID", "linkMode", "contentType", "path")
         for row, parent, mode, content_type, path in self._rows("itemAttachments", *columns):
             owner = files.get(row)
@@ -228,23 +245,23 @@ class _Reader:
             own = fields.get(row, {})
             stored, content_type = _text(path), _text(content_type).lower()
             item_key = key if parent is None else parents[parent][1]
-            children[row if parent is None else parent].append(
-                Attachment(
-                    id=f"{library.id}-{key}",
-                    key=key,
-                    library=library,
-                    item_id=f"{library.id}-{item_key}",
-                    title=strip_markup(own.get("title", "")) or _file_name(stored) or own.get("url", ""),
-                    kind=_KINDS.get(content_type) or _SUFFIXES.get(_suffix(stored), "other"),
-                    content_type=content_type,
-                    link_mode=int(mode or 0),
-                    stored=stored,
-                    url=own.get("url", ""),
-                    pages=pages.get(row) or None,
-                    annotations=marks[row],
-                )
+            by_row[row] = Attachment(
+                id=f"{library.id}-{key}",
+                key=key,
+                library=library,
+                item_id=f"{library.id}-{item_key}",
+                title=strip_markup(own.get("title", "")) or _file_name(stored) or own.get("url", ""),
+                kind=_KINDS.get(content_type) or _SUFFIXES.get(_suffix(stored), "other"),
+                content_type=content_type,
+                link_mode=int(mode or 0),
+                stored=stored,
+                url=own.get("url", ""),
+                pages=pages.get(row) or None,
+                annotations=marks.get(row, 0),
+                tags=tuple(tags.get(row, ())),
             )
-        return children, alone
+            children[row if parent is None else parent].append(by_row[row])
+        return children, alone, by_row
 
     def _creators(self) -> dict[int, list[Creator]]:
         roles: dict[int, str] = dict(self._rows("creatorTypes", "creatorTypeID", "creatorType"))
@@ -277,12 +294,6 @@ class _Reader:
                 tag = made[row, kind] = Tag(_text(names[row]), kind == 1)
             found[item].append(tag)
         return found
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    return "" if value is None else str(value)
 
 
 def _file_name(stored: str) -> str:

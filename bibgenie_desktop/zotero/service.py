@@ -22,6 +22,7 @@ from bibgenie_desktop.domain.ids import Clock
 from bibgenie_desktop.domain.locators import Locator, split_id
 from bibgenie_desktop.zotero import links
 from bibgenie_desktop.zotero.attachments import Files
+from bibgenie_desktop.zotero.better_bibtex import BetterBibtex
 from bibgenie_desktop.zotero.discovery import Candidate
 from bibgenie_desktop.zotero.documents import Documents, PageText, PdfInfo
 from bibgenie_desktop.zotero.library import Attachment, Contents, Item, Library
@@ -75,6 +76,7 @@ class ZoteroLibrary:
     ) -> None:
         self._candidate = candidate
         self._source = source or SnapshotSource(candidate.data_dir, private_dir, clock)
+        self._better_bibtex = BetterBibtex(candidate.data_dir, private_dir)
         self._files = Files(candidate.data_dir, candidate.base_attachment_path)
         self._documents = documents
         self._clock = clock
@@ -198,7 +200,7 @@ class ZoteroLibrary:
         if before is not None and snapshot.path == before.snapshot.path:
             return replace(before, snapshot=snapshot)
         with contextlib.closing(snapshot.connect()) as connection:
-            contents = read_contents(connection)
+            contents = read_contents(connection, self._better_bibtex.keys())
         return _Loaded(snapshot, contents, MetadataIndex(contents))
 
     async def _verify(self, snapshot: Snapshot) -> None:

@@ -57,7 +57,7 @@ async def test_nothing_is_there_before_loading_and_everything_after(tmp_path: Pa
 async def test_concurrent_first_uses_load_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loads = []
     read = service.read_contents
-    monkeypatch.setattr(service, "read_contents", lambda c: loads.append(1) or read(c))
+    monkeypatch.setattr(service, "read_contents", lambda *c: loads.append(1) or read(*c))
     async with opened(SAMPLE, tmp_path) as library:
         await asyncio.gather(*(library.ensure_loaded() for _ in range(5)))
         await library.ensure_loaded()
