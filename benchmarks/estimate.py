@@ -1,6 +1,6 @@
 """How well the token estimate does: ours by character class, beside chars/4, bytes/4 and chars/3.
 
-Compared with real tokenizers on the corpus of `corpus.py`: o200k and cl100k (package `bpe-openai`, extra
+Compared with real tokenizers on the corpus of `_corpus.py`: o200k and cl100k (package `bpe-openai`, extra
 `bench`), and SmolLM2's through a llama.cpp server where `make local` has installed one. An estimate that is
 too low lets a request overflow; one that is far too high compacts too early. So the table says how many
 samples were estimated at or above the real count, the mean ratio, and the kind with the lowest share.
@@ -22,7 +22,7 @@ from pathlib import Path
 from statistics import fmean, median, quantiles
 from typing import Any
 
-from corpus import conversation, corpus
+from _corpus import conversation, corpus
 
 from bibgenie_desktop.domain.tokens import estimate_text
 

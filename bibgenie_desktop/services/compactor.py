@@ -208,24 +208,24 @@ class Compactor:
                 "This model's window is too small to summarise this conversation.",
                 "Choose a model with a larger window and compact again.",
             )
-        chunks: list[str] = []
-        current, used = "", 0
+        chunks: list[list[str]] = [[]]
+        used = 0
         for block in blocks:
-            for piece in _pieces(block, room):
-                cost = estimate_text(piece) + 2
-                if current and used + cost > room:
-                    chunks.append(current)
-                    current, used = "", 0
-                current = f"{current}\n\n{piece}" if current else piece
+            for piece, size in _pieces(block, room):
+                cost = size + 2
+                if chunks[-1] and used + cost > room:
+                    chunks.append([])
+                    used = 0
+                chunks[-1].append(piece)
                 used += cost
-        return [*chunks, current] if current else chunks
+        return ["\n\n".join(pieces) for pieces in chunks if pieces]
 
 
-def _pieces(block: str, room: int) -> list[str]:
-    """A block as pieces of at most `room` tokens each, cut at grapheme borders."""
+def _pieces(block: str, room: int) -> list[tuple[str, int]]:
+    """A block as pieces of at most `room` tokens each, cut at grapheme borders, with their sizes."""
     size = estimate_text(block)
     if size <= room:
-        return [block]
+        return [(block, size)]
     length = max(1, len(block) * room // size * 9 // 10)
     pieces, start = [], 0
     while start < len(block):
@@ -233,7 +233,7 @@ def _pieces(block: str, room: int) -> list[str]:
         piece = block[start : start + grapheme_border(block[start:], length) or end]
         while len(piece) > 1 and estimate_text(piece) > room:
             piece = piece[: max(1, grapheme_border(piece, len(piece) * 3 // 4))]
-        pieces.append(piece)
+        pieces.append((piece, estimate_text(piece)))
         start += len(piece)
     return pieces
 
