@@ -24,6 +24,7 @@ from bibgenie_desktop import compose as composing
 from bibgenie_desktop.compose import Application
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.gui import theme
+from bibgenie_desktop.gui.collector import Collector
 from bibgenie_desktop.gui.desk.desk import Desk
 from bibgenie_desktop.gui.dialogs import FaultDialog
 from bibgenie_desktop.gui.tasks import Tasks
@@ -71,8 +72,13 @@ def run(options: AppOptions, arguments: Sequence[str] = ()) -> int:
         # "C" writes numbers without separators and months as it likes.
         QLocale.setDefault(QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom))
     theme.install(app, _appearance(options, Preferences()))
-    with asyncio.Runner(loop_factory=lambda: QEventLoop(app)) as runner:
-        return runner.run(_run(options))
+    collector = Collector()
+    collector.start()
+    try:
+        with asyncio.Runner(loop_factory=lambda: QEventLoop(app)) as runner:
+            return runner.run(_run(options))
+    finally:
+        collector.stop()
 
 
 async def _run(options: AppOptions) -> int:

@@ -82,11 +82,9 @@ class NoticeBanner(Banner):
         for offer in notice.offers[:2]:
             button = push(tr(OFFERS[offer]), dense=True, object_name=f"offer_{offer}")
             button.setProperty("offer", offer)
-            button.clicked.connect(self._on_offer_clicked)
             buttons.append(button)
         self._offers = tuple(buttons)
         dismiss = push(tr("Dismiss"), "quiet", dense=True)
-        dismiss.clicked.connect(self.dismissed)
         super().__init__(
             TONES[notice.tone],
             notice.title,
@@ -95,6 +93,9 @@ class NoticeBanner(Banner):
             icon="context" if "choose_model" in notice.offers else "",
             object_name="noticeBanner",
         )
+        for button in buttons:
+            button.clicked.connect(self._on_offer_clicked)
+        dismiss.clicked.connect(self.dismissed)
 
     def show_reasons(self, reasons: Mapping[Offer, str | None]) -> None:
         """Offers that cannot be taken up now say why."""

@@ -66,15 +66,17 @@ class Sidebar(QFrame):
         )
         self._heading.hide()
         self._empty = label("", "small", "3", wrap=True)
-        self._empty.setContentsMargins(18, 6, 18, 6)
-        self._empty.hide()
+        self._empty_box = box(column(self._empty, margins=(18, 6, 18, 6)))
+        self._empty_box.hide()
         top = column(
             row(self._new, None, key_cap(keys), spacing=4, margins=(0, 0, 8, 0)),
             self._field,
             spacing=8,
             margins=(10, 8, 10, 6),
         )
-        self.setLayout(column(top, self._heading, self._empty, self.list, self._footer(), spacing=0, grow=3))
+        self.setLayout(
+            column(top, self._heading, self._empty_box, self.list, self._footer(), spacing=0, grow=3)
+        )
         self._new.clicked.connect(self.new_requested)
         self._field.textChanged.connect(self.filter_changed)
 
@@ -105,7 +107,7 @@ class Sidebar(QFrame):
         """`empty` is what to say where there are none."""
         self.list.show_lines(lines, chosen)
         self._empty.setText("" if lines else empty)
-        self._empty.setVisible(not lines and bool(empty))
+        self._empty_box.setVisible(not lines and bool(empty))
 
     def show_library(self, line: LibraryLine) -> None:
         self._glyph.show_icon("library", line.tone)

@@ -2,6 +2,7 @@
 afterwards.
 """
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -21,3 +22,12 @@ def light_theme(qapp: QApplication) -> Iterator[theme.Theme]:
     result.set_appearance(plain)
     yield result
     result.set_appearance(plain)
+
+
+@pytest.fixture(autouse=True)
+def _garbage_dies_in_the_main_thread() -> Iterator[None]:
+    """As in the application: no other thread may destroy a widget of an earlier test."""
+    gc.disable()
+    yield
+    gc.collect()
+    gc.enable()

@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtWidgets import QApplication, QFrame, QProgressBar, QWidget
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QApplication, QFrame, QProgressBar, QPushButton, QWidget
 
 from bibgenie_desktop.gui import theme
 from bibgenie_desktop.gui.components import Banner, box, column, push
@@ -19,6 +20,7 @@ from bibgenie_desktop.gui.conversation.citation_card import make_popover
 from bibgenie_desktop.gui.conversation.rows import Row
 from bibgenie_desktop.gui.conversation.view import ConversationView
 from tests.gui import samples
+from tests.gui.fit import LongTranslator
 
 
 def window(rows: list[Row], dock: ComposerDock) -> QFrame:
@@ -91,12 +93,49 @@ def card_scene() -> QWidget:
     return holder
 
 
+def hover_scene() -> QWidget:
+    frame = window(samples.compacted_rows()[:3], ComposerDock())
+    frame.after = lambda: frame.view.focus_row("u1")  # type: ignore[attr-defined]
+    return frame
+
+
+def proposal_scene() -> QWidget:
+    return window(samples.card_rows(), ComposerDock())
+
+
+def editing_card_scene() -> QWidget:
+    frame = window(samples.card_rows(), ComposerDock())
+    frame.after = lambda: frame.findChild(QPushButton, "editFirstButton").click()  # type: ignore[attr-defined]
+    return frame
+
+
+def wide_scene() -> QWidget:
+    return window(samples.wide_rows(), ComposerDock())
+
+
+def summary_scene() -> QWidget:
+    rows = samples.compacted_rows()
+    frame = window(rows[3:5], ComposerDock())
+
+    def opened() -> None:
+        frame.view.message_widget("c1").toggle_fold()  # type: ignore[attr-defined]
+        frame.findChild(QPushButton, "showAllSections").click()
+
+    frame.after = opened  # type: ignore[attr-defined]
+    return frame
+
+
 SCENES: dict[str, Callable[[], QWidget]] = {
     "main": main_scene,
     "streaming": streaming_scene,
     "compacting": compacting_scene,
     "editing": editing_scene,
     "card": card_scene,
+    "hover": hover_scene,
+    "proposal": proposal_scene,
+    "editing-card": editing_card_scene,
+    "wide": wide_scene,
+    "summary": summary_scene,
 }
 
 
@@ -113,11 +152,15 @@ def main() -> None:
     parser.add_argument("--modes", nargs="*", default=["light", "dark"])
     parser.add_argument("--scales", nargs="*", type=int, default=[100, 200])
     parser.add_argument("--scenes", nargs="*", default=list(SCENES))
+    parser.add_argument("--long", action="store_true", help="in a language a third longer than English")
     parser.add_argument("--size", nargs=2, type=int, default=[900, 900])
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     app = QApplication([])
     look = theme.install(app)
+    translator = LongTranslator()
+    if arguments.long:
+        QCoreApplication.installTranslator(translator)
     for mode in arguments.modes:
         for scale in arguments.scales:
             look.set_appearance(

@@ -3,6 +3,7 @@
 
 from typing import Final
 
+from bibgenie_desktop.gui.conversation.card import CardView, ProposalCard
 from bibgenie_desktop.gui.conversation.rows import (
     AnswerRow,
     AttachmentView,
@@ -12,6 +13,7 @@ from bibgenie_desktop.gui.conversation.rows import (
     StepView,
     UserRow,
     VerbatimRow,
+    WidgetRow,
 )
 
 HU: Final = '[[u-HUTM2020 p.4 "real but small"]]'
@@ -77,17 +79,28 @@ errors, so a small meta-regression is possible {HU}.
 The moderators worth testing first are **pre-sleep accuracy**, the **number of cues** and whether the cue fell in \
 the up-state of the slow oscill"""
 SUMMARY: Final = (
-    ("Research Goal", "Review chapter on sleep-dependent consolidation; section 4 judges TMR."),
+    ("Research Goal", "- [user] Review chapter on sleep-dependent consolidation; section 4 judges TMR."),
     (
         "User Requirements and Constraints",
-        "Humans only, after 2009, effect sizes with confidence intervals. Cite by printed page.",
+        "- [user] Humans only, after 2009, effect sizes with confidence intervals.\n"
+        "- [user] Cite by printed page.",
     ),
+    ("Research Progress", "- [inference] Nothing recorded."),
     (
         "Findings and Evidence",
-        "Nesting of slow oscillations, spindles and ripples shown intracranially (tool: Staresina 2015, p. 1681). "
-        "The link to behaviour is the model’s inference.",
+        "- [tool] Nesting of slow oscillations, spindles and ripples shown intracranially (u-STAR2015 p. 1681).\n"
+        "  - [tool] Found in 12 patients, all with epilepsy\n"
+        "  - two of them without ripples\n"
+        "- [inference] The link to behaviour is not shown by that: the recordings were made without a task, and "
+        "what is said about memory rests on other studies.",
     ),
-    ("Next Steps", "Compare pooled effects by stage; check Cordi & Rasch for failed replications."),
+    (
+        "Key Zotero Resources",
+        "- [tool] u-HUTM2020 Hu et al. 2020, pp. 218–224\n- [tool] u-CORD2021 Cordi & Rasch 2021",
+    ),
+    ("Decisions", "Nothing recorded."),
+    ("Next Steps", "- [user] Compare pooled effects by stage; check Cordi & Rasch for failed replications."),
+    ("Critical Context", "- [inference] Nothing recorded."),
 )
 
 
@@ -102,7 +115,7 @@ def main_rows() -> list[Row]:
         meta="Claude Sonnet 4.5 · 14:02 · 3.2 k tokens",
         siblings=(2, 3),
     )
-    return [UserRow("u1", QUESTION, CHIPS), answer]
+    return [UserRow("u1", QUESTION, CHIPS, meta="14:01"), answer]
 
 
 def streaming_rows() -> list[Row]:
@@ -125,7 +138,7 @@ def compacted_rows() -> list[Row]:
     """The verbatim part, a checkpoint, and an answer that broke off."""
     return [
         VerbatimRow(),
-        UserRow("u1", "Collect the effect sizes for TMR from my library.", siblings=(1, 2)),
+        UserRow("u1", "Collect the effect sizes for TMR from my library.", siblings=(1, 2), meta="16 Nov"),
         AnswerRow(
             "a1",
             f"I extracted 38 effects from 21 papers into a table {HU}.",
@@ -144,6 +157,60 @@ def compacted_rows() -> list[Row]:
             error_advice="The connection closed after 1,204 tokens. What arrived is kept.",
             meta="Claude Sonnet 4.5 · 14:09",
         ),
+    ]
+
+
+NOTE: Final = """TMR: pooled effects by stage
+N2  g = 0.32 [0.04, 0.60], k = 15
+Slow-wave  g = 0.27 [0.20, 0.35], k = 53
+REM  g = −0.04 [−0.29, 0.21], k = 11
+
+Hu et al. 2020, pp. 218–221"""
+CARD: Final = CardView(
+    "call_1",
+    "Save a note in Zotero?",
+    "Under “Promoting memory consolidation during sleep” (Hu et al. 2020), in My Library",
+    NOTE,
+    verb="Save note",
+    tags=("meta-analysis", "TMR"),
+)
+
+
+def card_rows(card: CardView = CARD) -> list[Row]:
+    """A proposal that waits for the person."""
+    return [
+        UserRow("u1", "Save the three estimates as a note on the Hu paper.", meta="14:02"),
+        AnswerRow(
+            "a1",
+            "I would add this note to the item and two tags. Nothing is written until you accept it.",
+            STEPS[2:],
+            "Read 1 paper · 2 s",
+        ),
+        WidgetRow("call_1", lambda: ProposalCard(card), "proposal"),
+    ]
+
+
+WIDE: Final = """\
+Each row is one study; the identifiers are those of the publishers.
+
+| Study | Design | Participants | Cue | Stage | Baseline | Effect (Hedges’ *g*) | 95 % CI | Identifier |
+|:--|:--|--:|:--|:--|--:|--:|:--|:--|
+| Rudoy 2009 | within | 12 | sounds of objects | SWS | 0.71 | 0.48 | 0.10 – 0.86 | 10.1126/science.1179013 |
+| Antony 2012 | within | 16 | melodies | SWS | 0.64 | 0.62 | 0.21 – 1.03 | 10.1038/nn.3152 |
+| Schreiner 2015 | between | 68 | Dutch words | NREM | 0.55 | 0.40 | 0.02 – 0.78 | https://doi.org/10.1093/cercor/bhu139 |
+
+```python
+effects = pd.read_csv("tmr_effects.csv").query("stage == 'SWS' and design == 'within'").assign(w=lambda d: 1 / (d.se**2 + tau2))
+print(effects)
+```
+"""
+
+
+def wide_rows() -> list[Row]:
+    """A table and a line of code that are wider than the column."""
+    return [
+        UserRow("u1", "All of it in one table, please.", meta="14:02"),
+        AnswerRow("a1", WIDE, meta="model · 14:03"),
     ]
 
 

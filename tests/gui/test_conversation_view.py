@@ -5,7 +5,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QPoint, Qt
+from PySide6.QtCore import QCoreApplication, QPoint, QRect, Qt
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
@@ -49,7 +49,7 @@ def on_screen(view: ConversationView) -> list[str]:
         if view.message_widget(row.id) is not None
         and view.message_widget(row.id).y() != AWAY
         and view.message_widget(row.id).y() < page
-        and view.message_widget(row.id).geometry().bottom() > 0
+        and box_of(view, row.id).bottom() > 0
     ]
     return [row_id for _, row_id in sorted(shown)]
 
@@ -58,6 +58,13 @@ def top_of(view: ConversationView, row_id: str) -> int:
     widget = view.message_widget(row_id)
     assert widget is not None
     return widget.y()
+
+
+def box_of(view: ConversationView, row_id: str) -> QRect:
+    """Where a message stands, without what reaches into the gap below it."""
+    widget = view.message_widget(row_id)
+    assert widget is not None
+    return widget.geometry().adjusted(0, 0, 0, -widget.overhang)
 
 
 def scroll_by(view: ConversationView, pixels: int) -> None:
@@ -115,9 +122,7 @@ def test_rows_never_overlap(view: ConversationView) -> None:
     view.set_rows(many_rows(200))
     for step in (-300, -900, 500, -1500, 200):
         scroll_by(view, step)
-        boxes = sorted(
-            (view.message_widget(i).y(), view.message_widget(i).geometry().bottom()) for i in on_screen(view)
-        )
+        boxes = sorted((box_of(view, i).y(), box_of(view, i).bottom()) for i in on_screen(view))
         assert all(low[1] < high[0] for low, high in pairwise(boxes))
 
 
@@ -597,7 +602,7 @@ def test_any_sequence_of_changes_leaves_the_column_whole(
         shown, ids = on_screen(view), [row.id for row in view.rows]
         places = [ids.index(row_id) for row_id in shown]
         assert places == list(range(places[0], places[0] + len(places))), "rows are missing or out of order"
-        boxes = [view.message_widget(row_id).geometry() for row_id in shown]
+        boxes = [box_of(view, row_id) for row_id in shown]
         for above, below in pairwise(boxes):
             assert below.top() - above.bottom() - 1 == pytest.approx(theme.gap(24), abs=1)
         page = view.viewport().height()

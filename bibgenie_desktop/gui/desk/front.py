@@ -241,6 +241,7 @@ class Front(QObject):
             case "retry":
                 chats.retry_last()
             case "edit":
+                self._composer.flush_draft()
                 chats.edit_last()
             case "choose_model":
                 self.models_requested.emit()
@@ -353,6 +354,7 @@ class Front(QObject):
         self._chats.retry(row_id)
 
     def _on_edit_requested(self, row_id: str) -> None:
+        self._composer.flush_draft()  # it comes back after the edit
         self._chats.edit(row_id)
 
     def _on_view_notice(self, words: str) -> None:

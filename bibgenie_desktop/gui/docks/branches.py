@@ -116,10 +116,10 @@ class BranchNavigator(Panel):
         self._field = search_field(tr("Find in branches"))
         self.outline = Outline()
         self._note = label("", "small", "3", wrap=True)
-        self._note.setContentsMargins(16, 8, 16, 8)
+        self._note_box = box(column(self._note, margins=(16, 6, 16, 6)))
         self._refusal: str | None = None
         self.add(box(column(self._field, spacing=6, margins=(10, 0, 10, 6))))
-        self.add(self._note)
+        self.add(self._note_box)
         self.add(self.outline, 1)
         self._field.textChanged.connect(self.search_changed)
         self._field.returnPressed.connect(self.outline.setFocus)
@@ -141,7 +141,7 @@ class BranchNavigator(Panel):
                 else tr("Questions and answers appear here, with every branch they take.")
             )
         self._note.setText(said)
-        self._note.setVisible(bool(said))
+        self._note_box.setVisible(bool(said))
 
     def focus_first(self) -> None:
         self.outline.setFocus()

@@ -145,7 +145,6 @@ class ModelSwitcher(Popover):
             listed.addWidget(head)
             lines = [ModelLine(v, current=v.profile.ref == current) for v in group]
             for line in lines:
-                line.chosen.connect(self._on_chosen)
                 listed.addWidget(line)
             self._heads.append((head, lines))
             self._lines += lines
@@ -162,6 +161,8 @@ class ModelSwitcher(Popover):
         entries.insert(1 if title else 0, search)
         super().__init__(column(*entries, spacing=0), 400, parent)
         self.setObjectName("modelPopover")
+        for line in self._lines:
+            line.chosen.connect(self._on_chosen)
         self._find.textChanged.connect(self._on_text_changed)
         self._find.returnPressed.connect(self._on_return_pressed)
         self._find.left.connect(self._on_left)

@@ -47,6 +47,7 @@ class Conversation(QObject):
         self._loading = False
         self._live: MessageId | None = None
         self._parts: list[Part] = []
+        self._tree = Tree(())
         self._versions: Mapping[MessageId, Siblings] = {}
         self._citations: dict[MessageId, Mapping[str, CheckedCitation]] = {}
         self._queue: tuple[Draft, ...] = chat.queued
@@ -99,6 +100,15 @@ class Conversation(QObject):
 
     def take_tree(self, tree: Tree) -> None:
         """Counts the versions of what is shown."""
+        self._tree = tree
+        before = self._versions
+        self._count_versions()
+        if self._versions != before:
+            self.rows_changed.emit(self.id)
+
+    def _count_versions(self) -> None:
+        """By the tree as it was read last: right for all but what has just been added."""
+        tree = self._tree
         versions: dict[MessageId, Siblings] = {}
         for entry in self.entries:
             node = tree.nodes.get(entry.id)
@@ -107,9 +117,7 @@ class Conversation(QObject):
             found = tree.versions(node)
             if len(found) > 1 and node.id in found:
                 versions[node.id] = (found.index(node.id) + 1, len(found))
-        if versions != self._versions:
-            self._versions = versions
-            self.rows_changed.emit(self.id)
+        self._versions = versions
 
     # -- older messages
 
@@ -131,6 +139,7 @@ class Conversation(QObject):
         self.at_beginning = not page or isinstance(page[0], Placeholder) or page[0].parent_id is None
         if page:
             self._older = (*page, *self._older)
+            self._count_versions()
             self.rows_changed.emit(self.id)
             self.check_citations()
 
@@ -216,6 +225,7 @@ class Conversation(QObject):
         elif not (shown and self._older and _parent(shown[0]) == self._older[-1].id):
             self._older = ()
             self.at_beginning = chat.whole
+        self._count_versions()
         self.rows_changed.emit(self.id)
         self.check_citations()
 

@@ -57,7 +57,7 @@ def running_summary(parts: Sequence[ToolPart]) -> str:
 
 
 def _document(part: ToolPart) -> str:
-    return str(part.input.get("id") or part.input.get("attachment") or part.id)
+    return str(part.input.get("attachment_id") or part.input.get("item_id") or part.id)
 
 
 def _asked(part: ToolPart) -> str:
@@ -88,7 +88,7 @@ def _named(part: ToolPart) -> str:
     """The first resource's title, else the id that was asked for."""
     if part.resources:
         return _short(part.resources[0].title)
-    return str(part.input.get("id") or part.input.get("attachment") or tr("a document"))
+    return str(part.input.get("attachment_id") or part.input.get("item_id") or tr("a document"))
 
 
 def _came_of_it(part: ToolPart) -> str:
