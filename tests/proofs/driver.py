@@ -374,12 +374,12 @@ class Driver:
             self.sessions.append(session.id)
             await self.world.chat(session.id)
 
-    async def send(self, chat: Chat, *, anyway: bool = False) -> None:
+    async def send(self, chat: Chat, *, anyway: bool = False, share: float = 0.0) -> None:
         composer = await self.world.draft_of(chat.session_id)
         if composer.text and self.random.random() < 0.5:
             self.forgive(composer)
             composer = Draft()
-        draft = self.text(self.share(), chat, after=composer.text)
+        draft = self.text(share or self.share(), chat, after=composer.text)
         self.said[-1] += f" {len(draft.text)} characters"
         await self.world.workspace.save_draft(chat.session_id, None, draft)
         self.owe(draft)
@@ -510,6 +510,19 @@ class Driver:
         now = inspector.session_row(chat.session_id)[0]
         if node is not None and node.kind == "checkpoint" and now == node.parent and self._moves == 1:
             self.undone.add(chat.session_id)
+            await self.send_above_trigger(chat)
+
+    async def send_above_trigger(self, chat: Chat) -> None:
+        """A text that would be compacted for, had the person not just taken that back."""
+        inspector = self.world.inspector
+        profile = self.world.profiles[chat.session.model]
+        budget = inspector.budget(profile, inspector.factor(profile))
+        bare = inspector.occupied(inspector.path(chat.session_id), profile, Draft())
+        wanted = max(10, (budget.trigger + budget.safe) // 2 - bare)
+        if bare + wanted <= budget.safe and wanted < 5_000:
+            self.now = "send"
+            inspector.reached["sent above the trigger after an undo"] += 1
+            await self.send(chat, share=wanted / profile.window)
 
     async def revise(self, chat: Chat) -> None:
         self.world.inspector.drafts_in_play = []
