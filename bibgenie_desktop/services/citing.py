@@ -52,6 +52,17 @@ class CitationChecker:
             found[citation.raw] = self._known[citation.raw]
         return found
 
+    async def page_text(self, marker: str) -> str:
+        """The text of the page that a marker names. Raises `UserError` where it cannot be read."""
+        library = self._library
+        await library.ensure_loaded()
+        citation = next(citations_in(marker), None)
+        attachment = library.contents.attachments.get(citation.id) if citation is not None else None
+        if citation is None or citation.page is None or attachment is None:
+            raise UserError("This citation names no page that can be shown.", "Open it in Zotero.")
+        pages = await library.pages_text(attachment, citation.page - 1, citation.page - 1)
+        return "\n".join(page.text for page in pages)
+
     async def _check(self, citation: Citation) -> CheckedCitation:
         library = self._library
         await library.ensure_loaded()

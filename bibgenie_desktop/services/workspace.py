@@ -95,6 +95,12 @@ class Workspace:
         """The citation markers of an answer, by their raw form."""
         return await self._citations.check(text) if self._citations is not None else {}
 
+    async def cited_page(self, marker: str) -> str:
+        """The text of the page that a citation marker names. Raises `UserError`."""
+        if self._citations is None:
+            raise UserError("No Zotero library is in use.", "Choose one on the first page.")
+        return await self._citations.page_text(marker)
+
     # -- sessions -------------------------------------------------------------------------------------------
 
     async def sessions(self, *, trashed: bool = False) -> Sequence[SessionRow]:
