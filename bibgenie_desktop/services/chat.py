@@ -223,7 +223,7 @@ class Chat(OpenSession):
                 self.go_on = not self.token()
             else:
                 self.go_on = await self._flow.run(plan, decision, "manual") == "done"
-        await self._send_waiting()
+        await self._send_waiting(queue=False)
 
     async def undo_checkpoint(self) -> None:
         """Takes back the checkpoint that is the leaf; it stays in the tree."""
@@ -241,7 +241,7 @@ class Chat(OpenSession):
             plan = await self.plan(Draft())
             revised = self._compactor.revised(plan, old, summary, self.session.head)
             self.go_on = await self._flow.commit(revised) == "done"
-        await self._send_waiting()
+        await self._send_waiting(queue=False)
 
     def _leaf_checkpoint(self) -> Checkpoint:
         leaf = self.path[-1] if self.path else None
@@ -385,14 +385,17 @@ class Chat(OpenSession):
             self.token = CancelToken()
             self.go_on = await self._flow.run(plan, decision, "automatic") == "done"
 
-    async def _send_waiting(self) -> None:
-        """Sends what waited for the operation that has ended; where it ended badly, that stays a draft."""
+    async def _send_waiting(self, *, queue: bool = True) -> None:
+        """Sends what waited for the operation that has ended; where it ended badly, that stays a draft.
+
+        `queue`: it was an answer, so follow-ups may go out.
+        """
         draft, self.waiting = self.waiting, None
         if draft is not None and not self.go_on:
             self.announce(events.SendEnded(sent=False))
         elif draft is not None:
             await self._send(draft)
-        elif self.go_on and self.queued:
+        elif queue and self.go_on and self.queued:
             following = self.unqueue(0)
             if following is not None:
                 await self._send(following, queued=True)

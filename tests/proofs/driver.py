@@ -105,9 +105,8 @@ class Driver:
         except BaseException as error:
             if not self.expected(error):
                 raise
-        while self._extras:
-            extras, self._extras = self._extras, []
-            await asyncio.wait_for(asyncio.gather(*extras), PATIENCE)
+        for extra in self._extras:
+            await asyncio.wait_for(extra, PATIENCE)
         world.active = None
         attempts = inspector.attempts
         if self._ended:
@@ -193,6 +192,8 @@ class Driver:
 
     def happening(self, name: str, chat: Chat, at: int) -> Callable[[], None]:
         def happen() -> None:
+            if any(not task.done() for task in self._extras):
+                return  # nobody types and clicks within one breath
             self.steps += 1
             self.tried[name] += 1
             self.said.append(f"  {name} at {at} ({self.world.point_names[-1]}, {chat.state.value})")

@@ -1,8 +1,8 @@
-"""A process that does one thing to a database and kills itself before its n-th SQL statement, triggers included.
+"""A process that does one thing to a database and kills itself before its n-th SQL statement or trigger.
 
-`python -m tests.proofs.killed_commit serve` reads `[database, operation, n]` a line and forks a child for each;
-`… once DATABASE OPERATION N` does it in the process itself, for where fork is not. A child that comes to its end
-says how many statements there were.
+`python -m tests.proofs.killed_commit serve` reads `[database, operation, n]` a line, forks a child for each;
+`… once DATABASE OPERATION N` does it in the process itself, for where fork is not. A child that comes to its
+end says how many statements there were.
 """
 
 from __future__ import annotations

@@ -846,3 +846,23 @@ async def test_choosing_a_model_on_a_branch_that_moved_elsewhere_shows_what_is_s
             server.script(text("A2b"))
             await chat.send(ask("U2b"))
             assert d.roles() == "U1 A1 U2b"
+
+
+async def test_a_follow_up_left_behind_by_a_failed_answer_is_not_sent_by_a_compaction(tmp_path: Path) -> None:
+    held = threading.Event()
+    with ScriptedServer() as server:
+        async with desk(tmp_path, server) as d:
+            chat = await d.chat()
+            server.script(text("A", "1").held(held, 2))
+            running = asyncio.ensure_future(chat.send(ask("U1")))
+            await d.until(events.ReplyText)
+            await chat.send(ask("U2"))
+            chat.stop()
+            await running
+            held.set()
+            await chat.compact()
+            assert chat.queued == (ask("U2"),)
+            assert len(server.requests) == 1
+            server.script(text("A3"), text("A2"))
+            await chat.send(ask("U3"))
+            assert names(chat).split()[2:] == ["U3", "A3", "U2", "A2"]
