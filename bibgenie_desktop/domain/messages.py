@@ -67,6 +67,8 @@ class Checkpoint:
     model: str
     created_at: int
     imported: bool = False
+    usage: tuple[Usage, ...] = ()
+    """What writing the summary took: bills, never occupancy."""
 
 
 Message: TypeAlias = UserMessage | AssistantMessage | Checkpoint

@@ -18,7 +18,8 @@ from bibgenie_desktop.domain.parts import TextPart
 from bibgenie_desktop.domain.projection import ProjectedMessage, Projection, newest_checkpoint, project
 from bibgenie_desktop.domain.serialise import grapheme_border, serialise, serialise_message
 from bibgenie_desktop.domain.tokens import estimate_text
-from bibgenie_desktop.providers.base import Finished, Request, TextDelta, ToolCalled
+from bibgenie_desktop.domain.usage import Usage
+from bibgenie_desktop.providers.base import Finished, Request, TextDelta, ToolCalled, UsageReported
 from bibgenie_desktop.services.cancel import CancelToken
 from bibgenie_desktop.services.events import CompactionProgress
 from bibgenie_desktop.services.models import Models
@@ -65,10 +66,12 @@ class Compactor:
                 "What you pinned does not fit this model's checkpoint; nothing was changed.",
                 "Unpin something, or choose a model with a larger window.",
             )
-        summary = await token.guard(self._summary(plan, decision, known, progress))
+        spent: list[Usage] = []
+        summary = await token.guard(self._summary(plan, decision, known, progress, spent))
         shown = keys_in(serialise((*decision.span, *decision.tail)) + (known.summary if known else ""))
         summary, _ = strike_unknown_keys(summary, shown | keys_of(ledger))
-        return self._built(plan, head, trigger, decision.first_kept_id, summary, ledger)
+        built = self._built(plan, head, trigger, decision.first_kept_id, summary, ledger)
+        return replace(built, usage=tuple(spent))
 
     def revised(self, plan: Plan, old: Checkpoint, summary: str, head: Head) -> Checkpoint:
         """The checkpoint `old`, at the plan path's end, with a summary that a person edited.
@@ -114,9 +117,17 @@ class Compactor:
         return replace(checkpoint, tokens_after=plan.limits.fixed + after)
 
     async def _summary(
-        self, plan: Plan, decision: Compaction, known: Checkpoint | None, progress: Progress
+        self,
+        plan: Plan,
+        decision: Compaction,
+        known: Checkpoint | None,
+        progress: Progress,
+        spent: list[Usage],
     ) -> str:
-        """The accepted summary; a span too large for one request is folded chunk by chunk."""
+        """The accepted summary; a span too large for one request is folded chunk by chunk.
+
+        `spent` gets the usage of each request.
+        """
         budget = plan.limits.summary_budget
         previous = known.summary if known else EMPTY_RECORD
         refresh = not decision.span and not isinstance(plan.path[-1], Checkpoint)
@@ -137,14 +148,19 @@ class Compactor:
             def told(written: int, stage: int = stage) -> None:
                 progress(CompactionProgress(written, budget, stage, len(chunks)))
 
-            previous = await self._accepted(plan, text, replaced if last else None, told)
+            previous = await self._accepted(plan, text, replaced if last else None, told, spent)
         return previous
 
     async def _accepted(
-        self, plan: Plan, text: str, replaces: int | None, progress: Callable[[int], None]
+        self,
+        plan: Plan,
+        text: str,
+        replaces: int | None,
+        progress: Callable[[int], None],
+        spent: list[Usage],
     ) -> str:
         budget = plan.limits.summary_budget
-        summary, finished = await self._ask(plan, text, progress)
+        summary, finished = await self._ask(plan, text, progress, spent)
         verdict = judge(summary, finished=finished, budget=budget, replaces=replaces)
         if not verdict.accepted and summary.strip():
             repair = Template(self._prompts.summary_repair).safe_substitute(
@@ -154,7 +170,7 @@ class Compactor:
                 budget=budget,
             )
             if self._size(repair) <= plan.limits.safe_limit:
-                summary, finished = await self._ask(plan, repair, progress)
+                summary, finished = await self._ask(plan, repair, progress, spent)
                 verdict = judge(summary, finished=finished, budget=budget, replaces=replaces)
         if not verdict.accepted:
             raise CompactionFailed(
@@ -163,7 +179,9 @@ class Compactor:
             )
         return summary.strip()
 
-    async def _ask(self, plan: Plan, text: str, progress: Callable[[int], None]) -> tuple[str, bool]:
+    async def _ask(
+        self, plan: Plan, text: str, progress: Callable[[int], None], spent: list[Usage]
+    ) -> tuple[str, bool]:
         """The visible text of one answer, and whether the model ended it by itself."""
         message = ProjectedMessage(MessageId("summary"), "user", (TextPart(text),))
         size = self._size(text)
@@ -182,16 +200,21 @@ class Compactor:
         )
         written: list[str] = []
         tokens, finished = 0, False
+        asked = plan.profile
+        usage = Usage(asked.provider, asked.base_url, asked.model, size, 0, source="estimate")
         async with aclosing(self._models.provider(plan.profile).stream(request)) as events:
             async for event in events:
                 if isinstance(event, TextDelta):
                     written.append(event.text)
                     tokens += max(0, estimate_text(event.text) - 1)
                     progress(tokens)
+                elif isinstance(event, UsageReported):
+                    usage = event.usage
                 elif isinstance(event, ToolCalled):
                     finished = False
                 elif isinstance(event, Finished):
                     finished = event.reason == "stop"
+        spent.append(replace(usage, output_total=usage.output_total or tokens, step=len(spent)))
         return "".join(written), finished
 
     def _size(self, text: str) -> int:

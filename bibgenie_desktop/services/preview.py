@@ -9,17 +9,20 @@ from typing import Final, Literal
 from bibgenie_desktop.domain.boundary import NothingToDo
 from bibgenie_desktop.domain.ids import MessageId
 from bibgenie_desktop.domain.messages import Checkpoint
+from bibgenie_desktop.domain.prices import MILLION, Prices
 from bibgenie_desktop.domain.serialise import serialise
 from bibgenie_desktop.domain.tokens import estimate_text
 from bibgenie_desktop.services.planner import Plan, Planner, without_draft
 
 CACHED_PRICE: Final = 0.1  # of a plain input token: what providers with a prompt cache commonly ask
 OUTPUT_PRICE: Final = 5.0  # of a plain input token
+# Where a model's own prices are known, they are used in place of these two.
 
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """An outcome with its figures; tokens throughout. `cost` and `saved_per_turn` are in plain input tokens.
+    """An outcome with its figures; tokens throughout. `cost` and `saved_per_turn` are in plain input tokens;
+    `dollars` is `cost` in money, None where the model's prices are not known.
 
     `pays_after` counts turns until what later requests save makes up for the summary and the lost prompt
     cache; None: never.
@@ -35,6 +38,7 @@ class DryRun:
     cost: int
     saved_per_turn: int
     pays_after: int | None
+    dollars: float | None = None
 
     @property
     def frees(self) -> int:
@@ -50,12 +54,14 @@ def dry_run(planner: Planner, plan: Plan) -> DryRun:
         budget = plan.limits.summary_budget
         return DryRun("nothing", decision.reason, (), (), before, before, budget, 0, 0, None)
     after = max(0, before - decision.gain)
+    prices = plan.profile.prices.at(before) if plan.profile.prices is not None else None
+    cached, output = _ratios(prices)
     condense = not decision.span and isinstance(plan.path[-1], Checkpoint)
     asked = estimate_text(serialise(decision.span or decision.tail)) + plan.limits.summary_budget
     written = min(plan.limits.summary_budget, max(1, after))
-    lost_cache = after * (1 - CACHED_PRICE)
-    cost = round(asked + written * OUTPUT_PRICE + lost_cache)
-    saved = round((before - after) * CACHED_PRICE)
+    lost_cache = after * (1 - cached)
+    cost = round(asked + written * output + lost_cache)
+    saved = round((before - after) * cached)
     return DryRun(
         outcome="compact" if decision.span else "condense" if condense else "refresh",
         reason="",
@@ -67,4 +73,13 @@ def dry_run(planner: Planner, plan: Plan) -> DryRun:
         cost=cost,
         saved_per_turn=max(0, saved),
         pays_after=math.ceil(cost / saved) if saved > 0 else None,
+        dollars=None if prices is None else cost * prices.input / MILLION,
     )
+
+
+def _ratios(prices: Prices | None) -> tuple[float, float]:
+    """What a cached and an output token cost, in plain input tokens."""
+    if prices is None or prices.input <= 0:
+        return CACHED_PRICE, OUTPUT_PRICE
+    cached = prices.input if prices.cache_read is None else prices.cache_read
+    return min(1.0, cached / prices.input), prices.output / prices.input

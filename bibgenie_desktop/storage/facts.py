@@ -7,11 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from bibgenie_desktop.domain.codec import dumps, loads, locator_from_json, locator_to_json
+from bibgenie_desktop.domain.codec import (
+    InvalidContent,
+    dumps,
+    loads,
+    locator_from_json,
+    locator_to_json,
+    usage_from_json,
+)
 from bibgenie_desktop.domain.ids import MessageId, SessionId
 from bibgenie_desktop.domain.locators import LedgerEntry
 from bibgenie_desktop.domain.messages import Checkpoint
+from bibgenie_desktop.domain.usage import Usage
 from bibgenie_desktop.storage.records import Records
+from bibgenie_desktop.storage.values import Spent
 
 
 class Facts(Records):
@@ -58,6 +67,31 @@ class Facts(Records):
                 self._clock(),
             )
 
+    def spent(self, session_id: SessionId) -> Spent:
+        """Every request that a session's tree has a record of. Records that cannot be read are left out."""
+        with self._db.reading():
+            session = self._session(session_id)
+            rows = self._db.rows(
+                # Without UNION ALL a circle in a damaged tree ends here as well.
+                "WITH RECURSIVE up (id) AS ("
+                "  SELECT ? UNION SELECT m.parent_id FROM up JOIN message m ON m.id = up.id"
+                ") "
+                "SELECT kind, usage, trigger, id IN (SELECT id FROM up WHERE id IS NOT NULL) "
+                "FROM message LEFT JOIN checkpoint ON message_id = CASE kind WHEN 'checkpoint' THEN id END "
+                "WHERE tree_id = ? AND kind IN ('assistant', 'checkpoint') ORDER BY depth, id",
+                session.leaf_id,
+                session.tree_id,
+            )
+        path: list[Usage] = []
+        tree: list[Usage] = []
+        unrecorded = 0
+        for kind, text, trigger, on_path in rows:
+            usages = _usages(text)
+            tree += usages
+            path += usages if on_path else ()
+            unrecorded += kind == "checkpoint" and not usages and trigger != "revise"
+        return Spent(tuple(path), tuple(tree), unrecorded)
+
     def estimates(self, message_ids: Iterable[MessageId], version: str) -> Mapping[MessageId, int]:
         """The cached estimates of these messages under one version of the rule."""
         with self._db.reading():
@@ -97,6 +131,13 @@ class Facts(Records):
                 session.branch_revision - 2,
             )
             return any(isinstance(self._node(MessageId(str(row[0]))), Checkpoint) for row in rows)
+
+
+def _usages(text: object) -> tuple[Usage, ...]:
+    try:
+        return usage_from_json(loads(text))
+    except InvalidContent:
+        return ()
 
 
 def _pin_key(pin: LedgerEntry) -> str:

@@ -119,6 +119,7 @@ def _message(row: Row) -> Message:
         model=_text(model),
         created_at=made,
         imported=bool(imported),
+        usage=usage_from_json(loads(usage)),
     )
 
 
@@ -202,7 +203,8 @@ def insert_message(db: Connection, message: Message) -> None:
             )
         case Checkpoint():
             db.run("INSERT INTO write_permit (message_id) VALUES (?)", message.id)
-            _insert(db, message, "checkpoint", parts=(), model=message.model)
+            usage = dumps(usage_to_json(message.usage))
+            _insert(db, message, "checkpoint", parts=(), model=message.model, usage=usage)
             db.run(
                 "INSERT INTO checkpoint (message_id, first_kept_id, trigger, head_leaf_id, head_revision, "
                 "tokens_before, tokens_after, imported, summary, ledger_projected, ledger) "

@@ -11,6 +11,7 @@ from bibgenie_desktop.domain.ids import MessageId, SessionId
 from bibgenie_desktop.domain.messages import AssistantMessage, Path, PendingReply, Session, Status
 from bibgenie_desktop.domain.parts import Draft
 from bibgenie_desktop.domain.topology import DamagedBranch
+from bibgenie_desktop.domain.usage import Usage
 
 
 class NotFound(UserError):
@@ -26,6 +27,15 @@ class SessionRow:
     updated: int
     pending: bool
     has_draft: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """The requests on a session's path and those of its whole tree; `unrecorded`: summaries without usage."""
+
+    path: tuple[Usage, ...]
+    tree: tuple[Usage, ...]
+    unrecorded: int
 
 
 @dataclass(frozen=True, slots=True)
