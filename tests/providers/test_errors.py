@@ -22,7 +22,6 @@ from bibgenie_desktop.domain.errors import (
     Unreachable,
 )
 from bibgenie_desktop.providers.errors import http_error, overflow_figures
-from bibgenie_desktop.providers.waiting import retry_after
 
 
 def error(status: int, body: Any, **headers: str) -> ProviderError:
@@ -45,6 +44,14 @@ def said(message: str, **fields: Any) -> dict[str, Any]:
         (400, said("tokens to keep from the initial prompt is greater than the context length"), ContextOverflow),
         (400, said("the prompt is longer than the context length currently available to the model"), ContextOverflow),
         (400, {"object": "error", "message": "This model's maximum context length is 4096 tokens."}, ContextOverflow),
+        (400, said("input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length"), ContextOverflow),
+        (400, said("context_length_exceeded"), ContextOverflow),
+        (413, {"type": "error", "error": {"type": "request_too_large", "message": "Request exceeds the maximum size"}}, ProviderError),
+        (413, said("Request too large for model `x` on tokens per minute (TPM): Limit 6000, Requested 9000", type="tokens", code="rate_limit_exceeded"), RateLimited),
+        (400, said("Limit 8000 tokens per minute: too large for model x"), ProviderError),
+        (429, said("x", code="context_length_exceeded"), RateLimited),
+        (429, said("quota", status="RESOURCE_EXHAUSTED", details=[{"violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]}]), QuotaExceeded),
+        (400, said("Your credit balance is too low", type="billing_error"), QuotaExceeded),
         (429, said("Limit 30000 tokens per minute; please reduce the length of the messages"), RateLimited),
         (401, said("Incorrect API key provided", code="invalid_api_key"), AuthError),
         (400, {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "API key not valid. Pass one."}}, AuthError),
@@ -87,6 +94,9 @@ def test_kind_of_error_is_recognised(status: int, body: Any, kind: type[Provider
         ("request (12031 tokens) exceeds the available context size (8192 tokens), try increasing it", 8_192, 12_031),
         ("This model's maximum context length is 4096 tokens.", 4_096, None),
         ("context window exceeds limit", None, None),
+        ("input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease", 200_000, 190_000),
+        ("tokens to keep from the initial prompt is greater than the context length (n_keep: 5000>= n_ctx: 4096)", 4_096, 5_000),
+        ("`inputs` tokens + `max_new_tokens` must be <= 8193. Given: 9000 `inputs` tokens", 8_193, 9_000),
     ],
 )  # fmt: skip
 def test_figures_of_an_overflow_are_read(message: str, window: int | None, requested: int | None) -> None:
@@ -96,20 +106,6 @@ def test_figures_of_an_overflow_are_read(message: str, window: int | None, reque
     assert (found.window, found.requested) == (window, requested)
     if window:
         assert f"{window:,}" in found.title
-
-
-@pytest.mark.parametrize(
-    ("headers", "body", "seconds"),
-    [
-        ({"retry-after": "7"}, {}, 7.0),
-        ({"retry-after-ms": "1500", "retry-after": "2"}, {}, 1.5),
-        ({}, {"details": [{"@type": "x"}, {"retryDelay": "34.4s"}]}, 34.4),
-        ({"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}, {}, None),
-        ({}, {}, None),
-    ],
-)
-def test_waiting_time_is_read(headers: dict[str, str], body: dict[str, Any], seconds: float | None) -> None:
-    assert retry_after(headers, body) == seconds
 
 
 def test_waiting_time_is_told() -> None:
@@ -134,3 +130,21 @@ def test_a_validation_report_does_not_echo_the_input() -> None:
 
 def test_long_words_of_a_provider_are_cut() -> None:
     assert len(error(400, said("x " * 5_000)).title) < 300
+
+
+def test_long_and_odd_messages_do_not_hold_anything_up() -> None:
+    for message in ("1," * 2_000_000, "maximum context length is " * 100_000, "9 tokens " * 500_000):
+        assert isinstance(error(400, said(message)), ProviderError)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"), [("12", "12 seconds"), ("600", "10 minutes"), ("86400", "24 hours")]
+)
+def test_long_waits_are_told_in_larger_units(seconds: str, told: str) -> None:
+    assert told in error(429, said("slow"), retry_after=seconds).advice
+
+
+def test_busy_provider_may_say_how_long() -> None:
+    found = error(529, said("Overloaded", type="overloaded_error"), retry_after="4")
+    assert isinstance(found, Overloaded)
+    assert found.retry_after == 4
