@@ -57,11 +57,11 @@ def compile_filters(filters: Filters, contents: Contents) -> tuple[Callable[[Ite
     tests: list[Callable[[Item], bool]] = []
     scope: list[str] = []
     if filters.library:
-        library = _library(filters.library, contents)
+        library = find_library(filters.library, contents)
         tests.append(lambda i: i.library.id == library)
         scope.append(f"library {library}")
     if filters.collection:
-        chosen, name = _collections(filters.collection, contents)
+        chosen, name = find_collections(filters.collection, contents)
         tests.append(lambda i: any(c.id in chosen for c in i.collections))
         scope.append(f"collection “{name}” with its subcollections")
     if filters.item_type:
@@ -103,7 +103,8 @@ def _words(text: str, of: Callable[[Item], str]) -> Callable[[Item], bool]:
     return lambda item: all(n in f" {fold(of(item))} " for n in needles)
 
 
-def _library(value: str, contents: Contents) -> str:
+def find_library(value: str, contents: Contents) -> str:
+    """The id of a library named by id, group number or name. Raises `UnknownValue`."""
     wanted = value.strip()
     for library in contents.libraries:
         same_group = library.group_id is not None and wanted == str(library.group_id)
@@ -135,7 +136,7 @@ def _tags(values: tuple[str, ...], mode: str, contents: Contents) -> Callable[[I
     return lambda item: wanted <= {key(t.name) for t in item.tags}
 
 
-def _collections(value: str, contents: Contents) -> tuple[frozenset[str], str]:
+def find_collections(value: str, contents: Contents) -> tuple[frozenset[str], str]:
     """The ids of a collection and everything below it; found by key, by path, or by a name that is unique."""
     live = [c for c in contents.collections if not c.trashed]
     wanted, path = value.strip(), key(value)

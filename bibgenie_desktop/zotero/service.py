@@ -23,6 +23,7 @@ from bibgenie_desktop.domain.locators import Locator, split_id
 from bibgenie_desktop.zotero import links
 from bibgenie_desktop.zotero.attachments import Files
 from bibgenie_desktop.zotero.better_bibtex import BetterBibtex
+from bibgenie_desktop.zotero.counts import CollectionCount, Counts, TagCount
 from bibgenie_desktop.zotero.discovery import Candidate
 from bibgenie_desktop.zotero.documents import Documents, PageText, PdfInfo
 from bibgenie_desktop.zotero.library import Attachment, Contents, Item, Library
@@ -82,6 +83,7 @@ class ZoteroLibrary:
         self._clock = clock
         self._loaded: _Loaded | None = None
         self._empty = Contents((), {}, {}, ())
+        self._counts: tuple[Contents, Counts] | None = None
         self._found: dict[str, Attachment] = {}
         self._labels: dict[str, tuple[str, ...]] = {}
         self._refreshing = asyncio.Lock()
@@ -239,6 +241,22 @@ class ZoteroLibrary:
             return replace(hits, items=tuple(self._locate(i) for i in hits.items))
 
         return await self._in(self._worker, run)
+
+    async def collection_counts(self) -> tuple[CollectionCount, ...]:
+        """Every collection with its figures, outermost first."""
+        counts = self._counts_now()
+        return await self._in(self._worker, lambda: counts.collections)
+
+    async def tag_counts(self) -> tuple[TagCount, ...]:
+        """Every tag of every library, the most used first."""
+        counts = self._counts_now()
+        return await self._in(self._worker, lambda: counts.tags)
+
+    def _counts_now(self) -> Counts:
+        contents = self.contents
+        if self._counts is None or self._counts[0] is not contents:
+            self._counts = (contents, Counts(contents))
+        return self._counts[1]
 
     async def located(self, items: Iterable[Item]) -> list[Item]:
         """The same items with the paths and states of their files as they are now."""

@@ -60,9 +60,9 @@ async def test_it_is_what_the_server_gets_also_within_a_turn_and_after_a_restart
             await app.workspace.save_draft(session.id, None, Draft("What helps 記憶?"))
             before = await shown(data)
             server.script(
-                tool_calls(("search_items", {"query": "sleep"}), say="Looking.", usage=(900, 20)),
-                tool_calls(("search_items", {"query": "nap"}), usage=(1_400, 20)).held(released),
-                text("Sleep.", usage=(2_000, 9)),
+                tool_calls(("search_items", {"query": "sleep"}), say="Looking.", usage=(2_900, 20)),
+                tool_calls(("search_items", {"query": "nap"}), usage=(3_400, 20)).held(released),
+                text("Sleep.", usage=(4_000, 9)),
             )
             sending = asyncio.ensure_future(chat.send(Draft("What helps 記憶?")))
             await asyncio.to_thread(server.wait_for_requests, 2)

@@ -24,7 +24,7 @@ from bibgenie_desktop.zotero.library import Creator, Item
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST = 20
-_CREATORS, _FIELD = 30, 2_000
+_CREATORS, _FIELD, _NOTES, _RELATED = 30, 2_000, 20, 20
 _SHOWN = frozenset({"title", "abstractNote", "extra", "DOI", "citationKey", "date", "publicationTitle"})
 
 
@@ -88,6 +88,7 @@ class GetItems:
             "library": item.library.name,
             "type": item.type,
             "title": item.title,
+            "retracted": item.retraction,
             "creators": names(item, 3) if not full else [_creator(c) for c in item.creators[:_CREATORS]],
             "n_creators": len(item.creators) if full and len(item.creators) > _CREATORS else None,
             "date": item.date,
@@ -106,8 +107,16 @@ class GetItems:
                 "tags": [t.name for t in tags if not t.automatic],
                 "automatic_tags": [t.name for t in tags if t.automatic],
                 "collections": [c.display for c in item.collections],
+                "notes": [
+                    {"id": n.id, "title": shorten(n.title, 80)}
+                    for n in self._library.contents.notes.values()
+                    if n.item_id == item.id
+                ][:_NOTES]
+                if item.notes
+                else [],
                 "n_notes": item.notes or None,
                 "n_annotations": item.annotations or None,
+                "related": list(self._library.contents.related.get(item.id, ()))[:_RELATED],
                 "link": self._library.zotero_link(Locator(item.library.id, "item", item=item.key)),
             }
         return without_empty(row)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 from bibgenie_desktop.domain.locators import Locator, Resource
 from bibgenie_desktop.services.tools.base import UNTRUSTED
+from bibgenie_desktop.zotero.annotations import Annotation
 from bibgenie_desktop.zotero.documents import PageText
-from bibgenie_desktop.zotero.library import Attachment, Item
+from bibgenie_desktop.zotero.filters import UnknownValue
+from bibgenie_desktop.zotero.library import Attachment, Contents, Item, Note
 from bibgenie_desktop.zotero.links import item_label
+
+T = TypeVar("T")
 
 _TITLE = 120
 
@@ -69,6 +73,49 @@ def page_resource(item: Item, attachment: Attachment, page: PageText) -> Resourc
 def _called(item: Item) -> str:
     label = item_label(item)
     return label if not item.authors else shorten(f"{label}: {item.title}", _TITLE)
+
+
+def note_resource(note: Note) -> Resource:
+    return Resource(Locator(note.library.id, "note", item=note.key), shorten(note.title or "Note", _TITLE))
+
+
+def annotation_resource(annotation: Annotation, contents: Contents) -> Resource:
+    item = contents.items[annotation.item_id]
+    attachment = contents.attachments[annotation.attachment_id]
+    kind = attachment.kind if attachment.kind != "other" else "annotation"
+    locator = Locator(
+        item.library.id,
+        kind,
+        item=item.key if attachment.parent_id else "",
+        att=attachment.key,
+        page_index=annotation.place.page_index,
+        page_label=annotation.page_label,
+        annotation=annotation.key,
+        cfi=annotation.place.cfi,
+        quote=shorten(annotation.text, 300),
+    )
+    return Resource(locator, _called(item))
+
+
+def page_of(rows: Sequence[T], offset: int, limit: int) -> tuple[Sequence[T], dict[str, Any]]:
+    """(the rows from `offset`, what is to be said of them: total, returned, next_offset, perhaps a hint)."""
+    shown = rows[offset : offset + limit]
+    said: dict[str, Any] = {"total": len(rows), "returned": len(shown)}
+    if offset + len(shown) < len(rows):
+        said["next_offset"] = offset + len(shown)
+    if rows and not shown:
+        said["hint"] = f"offset {offset} is past the last of {len(rows)}"
+    return shown, said
+
+
+def teach(unknown: UnknownValue) -> str:
+    """What there is instead of a name that does not exist."""
+    hint = f" {unknown.hint}" if unknown.hint else ""
+    name = {"tag": "tags"}.get(unknown.what, unknown.what)
+    return fenced(
+        without_empty({"valid": list(unknown.valid), "more": unknown.more or None}),
+        f"{name}: there is no {unknown.value[:80]!r}.{hint}",
+    )
 
 
 def counted(number: int, singular: str) -> str:

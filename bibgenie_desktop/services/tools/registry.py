@@ -1,14 +1,31 @@
-"""The tools over a Zotero library, in the order in which they are offered."""
+"""The tools over a Zotero library, in the order in which they are offered: the last to go comes first."""
 
 from __future__ import annotations
 
 from bibgenie_desktop.services.tools.base import Tool
 from bibgenie_desktop.services.tools.find_in_document import FindInDocument
+from bibgenie_desktop.services.tools.get_annotations import GetAnnotations
 from bibgenie_desktop.services.tools.get_items import GetItems
+from bibgenie_desktop.services.tools.get_notes import GetNotes
+from bibgenie_desktop.services.tools.get_related import GetRelated
+from bibgenie_desktop.services.tools.list_collections import ListCollections
+from bibgenie_desktop.services.tools.list_items import ListItems
+from bibgenie_desktop.services.tools.list_tags import ListTags
 from bibgenie_desktop.services.tools.read_document import ReadDocument
 from bibgenie_desktop.services.tools.search_items import SearchItems
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 
 def library_tools(library: ZoteroLibrary) -> tuple[Tool, ...]:
-    return SearchItems(library), ReadDocument(library), FindInDocument(library), GetItems(library)
+    return (
+        SearchItems(library),
+        ReadDocument(library),
+        FindInDocument(library),
+        GetItems(library),
+        GetAnnotations(library),
+        GetNotes(library),
+        ListItems(library),
+        ListCollections(library),
+        ListTags(library),
+        GetRelated(library),
+    )

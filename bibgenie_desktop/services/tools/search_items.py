@@ -15,6 +15,7 @@ from bibgenie_desktop.services.tools.presenting import (
     item_resource,
     names,
     shorten,
+    teach,
     without_empty,
 )
 from bibgenie_desktop.zotero.filters import Filters, UnknownValue
@@ -82,7 +83,7 @@ class SearchItems:
         except BadArguments as error:
             return ToolResult(str(error), error=True)
         except UnknownValue as unknown:
-            return ToolResult(_teach(unknown), error=True)
+            return ToolResult(teach(unknown), error=True)
         return self._result(query, hits)
 
     def _result(self, query: Query, hits: Hits) -> ToolResult:
@@ -94,7 +95,7 @@ class SearchItems:
             data["next_offset"] = query.offset + len(hits.items)
         if not hits.items:
             data["hint"] = self._hint(query, hits)
-        data["items"] = [_row(item, several) for item in hits.items]
+        data["items"] = [item_row(item, several) for item in hits.items]
         return ToolResult(
             fenced(data),
             resources=tuple(item_resource(item) for item in hits.items),
@@ -139,29 +140,22 @@ def _query(given: Arguments) -> Query:
     )
 
 
-def _row(item: Item, several: bool) -> dict[str, Any]:
+def item_row(item: Item, several: bool, abstract: int = _ABSTRACT) -> dict[str, Any]:
+    """An item as lists show it; `several`: there is more than one library."""
     return without_empty(
         {
             "id": item.id,
             "library": item.library.name if several else "",
             "type": item.type,
             "title": item.title,
+            "retracted": item.retraction,
             "creators": names(item, _CREATORS),
             "year": item.year,
             "venue": item.venue,
             "citekey": item.citekey,
-            "abstract": shorten(item.abstract, _ABSTRACT),
+            "abstract": shorten(item.abstract, abstract) if abstract else "",
             "attachments": [attachment_row(a) for a in item.attachments],
             "n_notes": item.notes or None,
             "n_annotations": item.annotations or None,
         }
-    )
-
-
-def _teach(unknown: UnknownValue) -> str:
-    hint = f" {unknown.hint}" if unknown.hint else ""
-    name = {"tag": "tags", "collection": "collection"}.get(unknown.what, unknown.what)
-    return fenced(
-        without_empty({"valid": list(unknown.valid), "more": unknown.more or None}),
-        f"{name}: there is no {unknown.value[:80]!r}.{hint}",
     )

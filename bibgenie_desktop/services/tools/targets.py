@@ -17,9 +17,11 @@ def unknown_id(library: ZoteroLibrary, full_id: str) -> str:
         return f"{full_id[:60]!r} is not an id. {ID_FORM}"
     others = [f"{lib.id}-{parts[1]}" for lib in library.contents.libraries if lib.id != parts[0]]
     found = [o for o in others if library.item(o) or o in library.contents.attachments]
+    if full_id in library.contents.trashed:
+        return f"{full_id} is in Zotero's trash, which is not read."
     if found:
         return f"There is no {full_id}; the same key exists as {', '.join(found)}."
-    return f"There is no {full_id} in the library (it may be in the trash). {ID_FORM}"
+    return f"There is no {full_id} in the library. {ID_FORM}"
 
 
 async def find_pdf(library: ZoteroLibrary, full_id: str) -> tuple[Item, Attachment]:
