@@ -7,8 +7,8 @@ from typing import Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import (
-    QBrush,
     QFont,
+    QFontMetricsF,
     QTextBlock,
     QTextBlockFormat,
     QTextCharFormat,
@@ -16,10 +16,6 @@ from PySide6.QtGui import (
     QTextDocument,
     QTextFormat,
     QTextFragment,
-    QTextLength,
-    QTextTable,
-    QTextTableCellFormat,
-    QTextTableFormat,
 )
 
 from bibgenie_desktop.gui.render.code import LANGUAGE, highlight, is_code
@@ -30,6 +26,8 @@ Heights = QTextBlockFormat.LineHeightTypes
 PROSE, IN_TABLE, IN_CODE, AFTER = 1.58, 1.3, 1.32, 0.72
 HEADINGS: Final = {1: 1.32, 2: 1.18, 3: 1.06}
 SCHEMES: Final = ("http", "https", "zotero", "mailto")
+HANG: Final = 1.1  # em
+MOST_LANGUAGE: Final = 24
 OBJECT: Final = "\ufffc"
 
 
@@ -70,10 +68,13 @@ def typeset(document: QTextDocument, font: QFont, theme: Theme) -> None:
         else:
             _prose(cursor, block, em, font, theme)
             block = block.next()
-    for frame in document.rootFrame().childFrames():
-        if isinstance(frame, QTextTable):
-            _table(frame, theme)
     cursor.endEditBlock()
+
+
+def corner_width(language: str, theme: Theme) -> float:
+    """Room that the name of the language and the copy button take in the corner of a code frame."""
+    name = QFontMetricsF(theme.font("caption")).horizontalAdvance(language[:MOST_LANGUAGE])
+    return theme.px(15) + theme.gap(10) + (name + theme.gap(8) if language else 0)
 
 
 def _code(cursor: QTextCursor, first: QTextBlock, em: float, theme: Theme) -> QTextBlock:
@@ -85,7 +86,9 @@ def _code(cursor: QTextCursor, first: QTextBlock, em: float, theme: Theme) -> QT
         last, block = block, block.next()
     layout = QTextBlockFormat()
     layout.setLineHeight(round(em * IN_CODE), Heights.FixedHeight.value)
-    layout.setLeftMargin(em)
+    # A line that is too long goes on below, further in, so that it is seen to be one.
+    layout.setLeftMargin(em + HANG * em)
+    layout.setTextIndent(-HANG * em)
     layout.setRightMargin(em)
     layout.setTopMargin(0)
     layout.setBottomMargin(0)
@@ -99,6 +102,7 @@ def _code(cursor: QTextCursor, first: QTextBlock, em: float, theme: Theme) -> QT
     cursor.setCharFormat(style)
     edge = QTextBlockFormat()
     edge.setTopMargin(em * (1.2 if first.previous().isValid() else 0.85))
+    edge.setRightMargin(em + corner_width(language, theme))
     cursor.setPosition(first.position())
     cursor.mergeBlockFormat(edge)
     edge = QTextBlockFormat()
@@ -185,41 +189,3 @@ def _unlink(style: QTextCharFormat) -> QTextCharFormat:
     style.clearProperty(Property.FontUnderline)
     style.clearForeground()
     return style
-
-
-def _table(table: QTextTable, theme: Theme) -> None:
-    """Scholarly tables: hairlines between rows only, heads in the interface font."""
-    frame = QTextTableFormat()
-    frame.setBorder(0)
-    frame.setBorderCollapse(True)
-    frame.setCellPadding(0)
-    frame.setCellSpacing(0)
-    frame.setWidth(QTextLength(QTextLength.Type.VariableLength, 0))
-    frame.setTopMargin(0)
-    frame.setBottomMargin(theme.gap(8))
-    table.setFormat(frame)
-    rows, columns = table.rows(), table.columns()
-    body, head = theme.font("body"), theme.font("small", "semibold")
-    for r in range(rows):
-        for k in range(columns):
-            cell, look = table.cellAt(r, k), QTextTableCellFormat()
-            look.setTopPadding(theme.gap(5))
-            look.setBottomPadding(theme.gap(5))
-            look.setLeftPadding(0 if k == 0 else theme.gap(12))
-            look.setRightPadding(theme.gap(16) if k < columns - 1 else theme.gap(12))
-            look.setBottomBorder(1)
-            look.setBottomBorderStyle(QTextTableFormat.BorderStyle.BorderStyle_Solid)
-            look.setBottomBorderBrush(QBrush(theme.color("line_strong" if r == 0 else "line")))
-            cell.setFormat(look)
-            cursor = cell.firstCursorPosition()
-            cursor.setPosition(cell.lastCursorPosition().position(), QTextCursor.MoveMode.KeepAnchor)
-            text = QTextCharFormat()
-            resize(text, head if r == 0 else body, QFont.Weight.DemiBold if r == 0 else None)
-            if r == 0:
-                text.setForeground(theme.color("text2"))
-            cursor.mergeCharFormat(text)
-            if r == 0 and rows > 1:
-                below = table.cellAt(1, k).firstCursorPosition().blockFormat()
-                align = QTextBlockFormat()
-                align.setAlignment(below.alignment())
-                cursor.mergeBlockFormat(align)

@@ -10,7 +10,7 @@ from typing import Final, cast
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QTextDocument, QTextFormat
 
-from bibgenie_desktop.gui.render.blocks import fragments
+from bibgenie_desktop.gui.render.blocks import MOST_LANGUAGE, fragments
 from bibgenie_desktop.gui.render.code import LANGUAGE, is_code
 from bibgenie_desktop.gui.render.inline import citation_number
 from bibgenie_desktop.gui.theme import Theme, icons
@@ -160,5 +160,5 @@ def _paint_code(painter: QPainter, frame: CodeFrame, theme: Theme) -> None:
             0, theme.gap(7), frame.button.left() - frame.area.right() - theme.gap(8), 0
         )
         flags = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
-        painter.drawText(corner, flags, frame.language[:24])
+        painter.drawText(corner, flags, frame.language[:MOST_LANGUAGE])
     icons.paint(painter, "copy", frame.button, theme.color("text3"))

@@ -22,7 +22,7 @@ from PySide6.QtGui import (
     QTextImageFormat,
 )
 
-from bibgenie_desktop.gui.render.blocks import OBJECT, fragments, select
+from bibgenie_desktop.gui.render.blocks import fragments, select
 from bibgenie_desktop.gui.render.math import MathImage
 from bibgenie_desktop.gui.render.source import CHIP, Formula
 from bibgenie_desktop.gui.theme import Theme
@@ -155,32 +155,3 @@ def set_chips(document: QTextDocument, labels: dict[int, str], theme: Theme) -> 
         label = labels.get(run.number, "?").replace(" ", NBSP).replace("-", "\u2011")
         cursor.insertText(f"{PAD}{label}{NBSP}", style)
     cursor.endEditBlock()
-
-
-def plain_text(document: QTextDocument, start: int, end: int, formulas: tuple[Formula, ...]) -> str:
-    """What a selection says: formulas as TeX, chips by their labels."""
-    lines = []
-    block = document.findBlock(start)
-    while block.isValid() and block.position() < max(end, start + 1):
-        parts = []
-        for fragment in fragments(block):
-            low = max(start, fragment.position())
-            high = min(end, fragment.position() + fragment.length())
-            if low >= high:
-                continue
-            style = fragment.charFormat()
-            number = formula_number(style)
-            if number is not None and number < len(formulas):
-                parts.append(raw(formulas[number]) * (high - low))
-                continue
-            text = fragment.text()
-            if fragment.position() < start or fragment.position() + fragment.length() > end:
-                utf16 = text.encode("utf-16-le", "surrogatepass")
-                cut = utf16[(low - fragment.position()) * 2 : (high - fragment.position()) * 2]
-                text = cut.decode("utf-16-le", "replace")
-            if citation_number(style) is not None:
-                text = text.strip(NBSP).replace(NBSP, " ").replace("\u2011", "-")
-            parts.append(text.replace(OBJECT, "").replace("\u2028", "\n"))
-        lines.append("".join(parts))
-        block = block.next()
-    return "\n".join(lines)

@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
 from bibgenie_desktop.gui.conversation.rows import CitationView
-from bibgenie_desktop.gui.render import decor, inline
+from bibgenie_desktop.gui.render import decor, inline, plain, tables
 from bibgenie_desktop.gui.render.blocks import typeset
 from bibgenie_desktop.gui.render.code import is_code
 from bibgenie_desktop.gui.render.math import MathKey, MathRenderer
@@ -60,7 +60,8 @@ class TypesetView(QTextBrowser):
         self._markers: tuple[str, ...] = ()
         self._keys: dict[int, MathKey] = {}
         self._decor: decor.Decor | None = None
-        self._caret = self._streaming = False
+        self._caret = self._streaming = self._has_tables = False
+        self._fitted = 0  # the width that tables were made to fit
         self._hot: int | None = None
         self._set_up()
         self.document().documentLayout().documentSizeChanged.connect(self._on_size_changed)
@@ -75,7 +76,8 @@ class TypesetView(QTextBrowser):
         self.setUndoRedoEnabled(False)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        # Not Fixed: that would hold it at the height of whatever width it had when it was asked first.
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.viewport().setAutoFillBackground(False)
@@ -116,14 +118,12 @@ class TypesetView(QTextBrowser):
 
     def selected_text(self) -> str:
         cursor = self.textCursor()
-        return (
-            self.plain_text(cursor.selectionStart(), cursor.selectionEnd()) if cursor.hasSelection() else ""
-        )
+        return plain.selected_text(cursor, self._formulas) if cursor.hasSelection() else ""
 
     def plain_text(self, start: int = 0, end: int | None = None) -> str:
         """What the message says without marks: formulas as TeX, citations by their labels."""
         stop = self.document().characterCount() if end is None else end
-        return inline.plain_text(self.document(), start, stop, self._formulas)
+        return plain.plain_text(self.document(), start, stop, self._formulas)
 
     def code_texts(self) -> list[str]:
         """The blocks of code."""
@@ -149,6 +149,7 @@ class TypesetView(QTextBrowser):
             return
         document.setMarkdown(source.markdown, FEATURES)
         typeset(document, self._font, theme)
+        tables.set_tables(document, theme)
         if self._markers:
             labels = {n: self._citation(n).label for n in range(len(self._markers))}
             inline.set_chips(document, labels, theme)
@@ -157,7 +158,8 @@ class TypesetView(QTextBrowser):
         self._after_change()
 
     def _after_change(self) -> None:
-        self._decor = None
+        self._decor, self._fitted = None, 0
+        self._has_tables = bool(self.document().rootFrame().childFrames())
         links = "](" in self._text or "://" in self._text or bool(self._markers)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if links else Qt.FocusPolicy.ClickFocus)
         self.updateGeometry()
@@ -205,11 +207,18 @@ class TypesetView(QTextBrowser):
     def hasHeightForWidth(self) -> bool:
         return True
 
-    def heightForWidth(self, width: int) -> int:
+    def _lay_out(self, width: int) -> None:
         document = self.document()
         if abs(document.textWidth() - width) > 0.5:
             document.setTextWidth(width)
             self._decor = None
+        if self._has_tables and self._fitted != width:
+            tables.fit(document, width, current())
+            self._decor, self._fitted = None, width
+
+    def heightForWidth(self, width: int) -> int:
+        self._lay_out(width)
+        document = self.document()
         # A code frame reaches below its last line, and a document ends with its last line.
         tail = self._font.pixelSize() if is_code(document.lastBlock()) else 2
         return math.ceil(document.size().height()) + tail
@@ -226,6 +235,8 @@ class TypesetView(QTextBrowser):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        # Layouts ask for the heights of other widths in between.
+        self._lay_out(self.viewport().width())
         self._decor = None
 
     def _on_theme_changed(self) -> None:
