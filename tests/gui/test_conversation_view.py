@@ -530,11 +530,66 @@ def test_citation_card_opens_its_page(view: ConversationView, qtbot: QtBot) -> N
     assert caught.args[0].link.startswith("zotero://")
 
 
+def test_time_of_ones_own_message_takes_no_room(view: ConversationView) -> None:
+    view.set_rows([UserRow("with", "words", meta="14:02", siblings=(1, 2)), UserRow("without", "words")])
+    assert box_of(view, "with").height() == box_of(view, "without").height()
+
+
+def test_time_and_actions_of_ones_own_message_come_with_the_focus(
+    view: ConversationView, qtbot: QtBot
+) -> None:
+    view.activateWindow()
+    view.set_rows([UserRow("u", "words", meta="14:02"), AnswerRow("a", "text")])
+
+    def seen() -> bool:
+        labels = [w for w in view.message_widget("u").findChildren(QLabel) if w.isVisible()]
+        return "14:02" in [w.text() for w in labels]
+
+    assert not seen()
+    before = view.message_widget("u").geometry(), top_of(view, "a")
+    view.focus_row("u")
+    qtbot.waitUntil(seen, timeout=2000)
+    edit = view.message_widget("u").findChild(QToolButton, "editButton")
+    assert edit.isVisible()
+    assert edit.mapTo(view.viewport(), edit.rect().bottomLeft()).y() < top_of(view, "a")
+    edit.setFocus()
+    assert seen()
+    assert (view.message_widget("u").geometry(), top_of(view, "a")) == before
+    view.setFocus()
+    qtbot.waitUntil(lambda: not seen(), timeout=2000)
+
+
+def test_actions_stay_while_the_keyboard_is_on_them(view: ConversationView, qtbot: QtBot) -> None:
+    view.activateWindow()
+    view.set_rows([AnswerRow("a", "text"), AnswerRow("b", "newest")])
+    view.focus_row("a")
+    copy = view.message_widget("a").findChild(QToolButton, "copyButton")
+    copy.setFocus()
+    qtbot.waitUntil(copy.hasFocus, timeout=2000)
+    assert copy.isVisible()
+    view.focus_row("b")
+    qtbot.waitUntil(lambda: not copy.isVisible(), timeout=2000)
+
+
+@pytest.mark.parametrize("width", [420, 560, 640, 900])
+def test_texts_get_the_height_they_need_in_a_window_of_any_width(qtbot: QtBot, width: int) -> None:
+    view = ConversationView()
+    qtbot.addWidget(view)
+    view.set_rows([*samples.wide_rows(), *many_rows(2, words=20), *samples.card_rows()[1:]])
+    view.resize(width, 3000)
+    view.show()
+    settle(qtbot)
+    for message in view._live.values():
+        for text in message.views():
+            assert text.height() == text.heightForWidth(text.width())
+            assert text.verticalScrollBar().maximum() == 0
+
+
 # fit
 
 
 @pytest.mark.parametrize("scale", [0.8, 1.0, 1.5, 2.0])
-@pytest.mark.parametrize("scene", ["main", "streaming", "compacted"])
+@pytest.mark.parametrize("scene", ["main", "streaming", "compacted", "card", "wide"])
 def test_nothing_is_clipped(qtbot: QtBot, light_theme: theme.Theme, scale: float, scene: str) -> None:
     light_theme.set_scale(scale)
     view = ConversationView()

@@ -6,6 +6,7 @@ from bibgenie_desktop.gui.components.banner import Banner
 from bibgenie_desktop.gui.components.buttons import Dropdown, gate, icon_button, push
 from bibgenie_desktop.gui.components.chip import Chip
 from bibgenie_desktop.gui.components.flow import Flow
+from bibgenie_desktop.gui.components.fold import Fold
 from bibgenie_desktop.gui.components.labels import Elided, Glyph, key_cap, label
 from bibgenie_desktop.gui.components.layouts import (
     box,
@@ -31,6 +32,7 @@ __all__ = [
     "Dropdown",
     "Elided",
     "Flow",
+    "Fold",
     "Glyph",
     "Menu",
     "Meter",

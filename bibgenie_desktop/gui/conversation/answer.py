@@ -78,6 +78,7 @@ class AnswerMessage(MessageWidget):
         summary = tr("Thinking") if row.streaming and not row.text else tr("Thoughts")
         if self._thoughts is None:
             self._thoughts = ToolLine(summary, (), opened=False)
+            self.connect_fold(self._thoughts.fold)
             words = label(row.reasoning, "small", "2", wrap=True)
             words.setObjectName("reasoning")
             self._thoughts.add_text(words)
@@ -97,11 +98,12 @@ class AnswerMessage(MessageWidget):
         opened = self.fold_state("tools", row.streaming)
         if self._tools is None:
             self._tools = ToolLine(summary, row.steps, opened=opened)
+            self.connect_fold(self._tools.fold)
             self._tools.toggled.connect(self._on_tools_toggled)
             self._column.insertWidget(1 if self._thoughts is not None else 0, self._tools)
         else:
             self._tools.show_steps(summary, row.steps)
-            self._tools.open(opened)
+            self._tools.open(opened, animated=True)
 
     def _show_text(self) -> None:
         row = self._answer
@@ -167,7 +169,17 @@ class AnswerMessage(MessageWidget):
             self._banner = Banner(tone, row.error_title, row.error_advice, [retry])
             self._column.addWidget(self._banner)
         badge, tone_name = _status_badge(row)
-        self._footer = Footer(row.id, row.siblings, row.meta, badge, tone_name, self._shared.intents)
+        self._footer = Footer(
+            row.id,
+            self.kind,
+            ("copy", "quote", "fork", "retry"),
+            self._shared.intents,
+            siblings=row.siblings,
+            meta=row.meta,
+            badge=badge,
+            tone=tone_name,
+        )
+        self._footer.focus_moved.connect(self._reveal)
         self._column.addWidget(self._footer)
         self._reveal()
 
@@ -216,7 +228,8 @@ class AnswerMessage(MessageWidget):
 
     def _reveal(self) -> None:
         if self._footer is not None:
-            self._footer.reveal(self._newest or self.underMouse() or self.hasFocus())
+            seen = self.underMouse() or self.hasFocus() or self._footer.holds_focus()
+            self._footer.reveal(self._newest or seen)
 
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)

@@ -1,9 +1,9 @@
 """Which widget shows which row."""
 
 from bibgenie_desktop.gui.conversation.answer import AnswerMessage
+from bibgenie_desktop.gui.conversation.checkpoint import CheckpointMessage
 from bibgenie_desktop.gui.conversation.intents import Surroundings
 from bibgenie_desktop.gui.conversation.marks import (
-    CheckpointMessage,
     CustomMessage,
     PlaceholderMessage,
     VerbatimMark,

@@ -1,10 +1,10 @@
-"""The row below an answer: versions, actions, facts. And the small floating row over one's own message.
+"""The row below a message: versions, actions, facts.
 
 Buttons are made when they are first needed: most messages that pass by are never touched.
 """
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtWidgets import QApplication, QBoxLayout, QFrame, QHBoxLayout, QToolButton, QWidget
 
 from bibgenie_desktop.gui.components import Elided, box, fixed, gate, icon_button, label, row
 from bibgenie_desktop.gui.conversation.intents import Intents, reason_by_kind
@@ -30,7 +30,9 @@ def switcher(row_id: str, siblings: Siblings, intents: Intents) -> QWidget:
 class Actions(QFrame):
     """Icon buttons for one message; each one is enabled when it can be used now."""
 
-    def __init__(self, row_id: str, kind: str, names: tuple[Action, ...], intents: Intents) -> None:
+    def __init__(
+        self, row_id: str, kind: str, names: tuple[Action, ...], intents: Intents, *, size: float = 26
+    ) -> None:
         super().__init__()
         self._row_id, self._kind, self._intents = row_id, kind, intents
         self._buttons: dict[Action, QToolButton] = {}
@@ -44,11 +46,11 @@ class Actions(QFrame):
         layout = row(spacing=2)
         for name in names:
             icon, tip, object_name = shown[name]
-            button = icon_button(icon, tip, size=26, object_name=object_name)
+            button = icon_button(icon, tip, size=size, object_name=object_name)
             button.clicked.connect(lambda _checked=False, name=name: self._on_clicked(name))
             self._buttons[name] = button
             layout.addWidget(button)
-        more = icon_button("more", tr("More"), size=26, object_name="moreButton")
+        more = icon_button("more", tr("More"), size=size, object_name="moreButton")
         more.clicked.connect(lambda: intents.menu_requested.emit(row_id))
         layout.addWidget(more)
         self.setLayout(layout)
@@ -74,14 +76,30 @@ class Actions(QFrame):
 
 
 class Footer(QWidget):
-    """Versions and facts; actions appear on hover, on keyboard focus, and for the newest answer."""
+    """Versions and facts; actions appear on hover, on keyboard focus, and for the newest answer.
+
+    Below one's own message the facts come and go with the actions: the row stands where there is room anyway.
+    """
+
+    focus_moved = Signal()
+    """The keyboard came to one of the buttons, or left it."""
 
     def __init__(
-        self, row_id: str, siblings: Siblings | None, meta: str, badge: str, tone: str, intents: Intents
+        self,
+        row_id: str,
+        kind: str,
+        names: tuple[Action, ...],
+        intents: Intents,
+        *,
+        siblings: Siblings | None = None,
+        meta: str = "",
+        badge: str = "",
+        tone: str = "",
     ) -> None:
         super().__init__()
-        self._row_id, self._intents = row_id, intents
+        self._row_id, self._kind, self._names, self._intents = row_id, kind, names, intents
         self._actions: Actions | None = None
+        self._quiet = kind == "user"
         self._facts = Elided(meta, "small", "3")
         self._facts.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._row: QBoxLayout = QHBoxLayout(self)
@@ -91,21 +109,37 @@ class Footer(QWidget):
             self._row.addWidget(switcher(row_id, siblings, intents))
         self._place = self._row.count()
         if badge:
-            self._row.addWidget(label(badge, badge=tone))
+            self._row.addWidget(label(badge, badge=tone), 0, Qt.AlignmentFlag.AlignVCenter)
+        if self._quiet:
+            self._row.addStretch(1)
         self._row.addWidget(self._facts, 1)
-        self._facts.setVisible(True)
-        fixed(self, height=28)
+        self._facts.setVisible(not self._quiet)
+        fixed(self, height=24 if self._quiet else 28)
 
     def reveal(self, shown: bool) -> None:
-        """Show or hide the actions; their room stays."""
-        if shown and self._actions is None:
-            names: tuple[Action, ...] = ("copy", "quote", "fork", "retry")
-            self._actions = Actions(self._row_id, "assistant", names, self._intents)
+        """Show or hide what is not always there; its room stays."""
+        if shown and self._actions is None and self._names:
+            size = 24 if self._quiet else 26
+            self._actions = Actions(self._row_id, self._kind, self._names, self._intents, size=size)
             self._row.insertWidget(self._place, self._actions)
+            for button in self._actions.findChildren(QToolButton):
+                button.installEventFilter(self)
         if self._actions is not None:
             if shown and self._actions.isHidden():
                 self._actions.refresh()
             self._actions.setVisible(shown)
+        if self._quiet:
+            self._facts.setVisible(shown)
+
+    def holds_focus(self) -> bool:
+        """Whether one of the buttons has the keyboard focus."""
+        focus = QApplication.focusWidget()
+        return focus is not None and self.isAncestorOf(focus)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self.focus_moved.emit()
+        return super().eventFilter(watched, event)
 
     def refresh(self) -> None:
         if self._actions is not None:

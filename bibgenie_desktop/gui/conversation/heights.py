@@ -12,7 +12,7 @@ def estimate(row: Row, width: float, em: float) -> float:
     match row:
         case UserRow():
             lines = len(row.text) / per_line + row.text.count("\n") + 1
-            return em * 1.6 * lines + 28 + (34 if row.attachments else 0)
+            return em * 1.6 * lines + 24 + (34 if row.attachments else 0)
         case AnswerRow():
             lines = len(row.text) / per_line + row.text.count("\n") * 0.6 + 1
             return em * 1.7 * lines + 34 + (28 if row.steps else 0) + (56 if row.error_title else 0)

@@ -4,10 +4,11 @@ from PySide6.QtCore import QEvent, QPoint, QRectF, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QGuiApplication, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QFrame, QLayout, QWidget
 
+from bibgenie_desktop.gui.components import Fold
 from bibgenie_desktop.gui.conversation.intents import Surroundings
 from bibgenie_desktop.gui.conversation.rows import Row
 from bibgenie_desktop.gui.render.markdown_view import MarkdownView
-from bibgenie_desktop.gui.theme import current, gap
+from bibgenie_desktop.gui.theme import current, gap, lengths
 from bibgenie_desktop.gui.tr import tr
 
 BLEED = 8
@@ -18,6 +19,8 @@ class MessageWidget(QFrame):
     """One row of the conversation. The view sets its geometry; there is no layout around it."""
 
     size_changed = Signal(str)
+    fold_moved = Signal(str)
+    """Something in it is opening or closing: one step of the motion."""
     kind = "message"
 
     def __init__(self, row: Row, surroundings: Surroundings) -> None:
@@ -38,11 +41,17 @@ class MessageWidget(QFrame):
         """Take the content, inset by the bleed."""
         m, bleed = layout.contentsMargins(), gap(BLEED)
         layout.setContentsMargins(m.left() + bleed, m.top() + 3, m.right() + bleed, m.bottom() + 3)
+        layout.setProperty(lengths.MARGINS, None)  # with another text size the message is laid out anew
         self.setLayout(layout)
 
     def update_row(self, row: Row) -> bool:
         """Show a changed row; False when the widget has to be built anew."""
         return row == self._row
+
+    @property
+    def overhang(self) -> int:
+        """How far the widget reaches into the gap below it, beyond its height."""
+        return 0
 
     def show_as_newest(self, newest: bool) -> None:
         """The newest answer shows its actions without being asked."""
@@ -98,6 +107,20 @@ class MessageWidget(QFrame):
         view.code_copied.connect(self._on_code_copied)
         return view
 
+    def connect_fold(self, fold: Fold) -> Fold:
+        """Grow and shrink with a part that opens and closes."""
+        fold.moved.connect(self._on_fold_moved)
+        return fold
+
+    def _on_fold_moved(self) -> None:
+        # Layouts between the part and this widget hear of it only later; the column measures now.
+        for fold in self.findChildren(Fold):
+            widget: QWidget | None = fold
+            while widget is not None and widget is not self:
+                widget.updateGeometry()
+                widget = widget.parentWidget()
+        self.fold_moved.emit(self.row_id)
+
     def fold_state(self, part: str, default: bool) -> bool:
         return self._shared.folds.get(f"{self.row_id}/{part}", default)
 
@@ -126,7 +149,7 @@ class MessageWidget(QFrame):
             painter = QPainter(self)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(QPen(current().color("accent"), 2))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 10, 10)
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1 - self.overhang), 10, 10)
 
 
 def copy_to_clipboard(text: str) -> None:

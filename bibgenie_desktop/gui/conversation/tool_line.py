@@ -3,7 +3,7 @@
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from bibgenie_desktop.gui.components import Elided, Glyph, Spinner, label, push, row
+from bibgenie_desktop.gui.components import Elided, Fold, Glyph, Spinner, label, push, row
 from bibgenie_desktop.gui.conversation.rows import StepView
 from bibgenie_desktop.gui.theme import current, gap, icons
 from bibgenie_desktop.gui.tr import tr
@@ -23,15 +23,16 @@ class ToolLine(QWidget):
         self._words: QLabel | None = None
         self._head = push(summary, "fold", icon="chevron-right", role="text3", object_name="toolLine")
         self._head.clicked.connect(self._on_clicked)
-        self._list = QWidget()
-        self._rows = QVBoxLayout(self._list)
-        self._rows.setContentsMargins(0, 0, 0, 0)
+        steps_list = QWidget()
+        self._rows = QVBoxLayout(steps_list)
+        self._rows.setContentsMargins(0, gap(2), 0, 0)
         self._rows.setSpacing(gap(2))
+        self.fold = Fold(steps_list)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(gap(2))
+        layout.setSpacing(0)
         layout.addLayout(row(self._head, None))
-        layout.addWidget(self._list)
+        layout.addWidget(self.fold)
         self.show_steps(summary, steps)
         self.open(opened)
 
@@ -47,7 +48,7 @@ class ToolLine(QWidget):
 
     @property
     def is_open(self) -> bool:
-        return not self._list.isHidden()
+        return self.fold.is_open
 
     def show_steps(self, summary: str, steps: tuple[StepView, ...]) -> None:
         """Show other steps; those that are the same stay as they are."""
@@ -67,15 +68,15 @@ class ToolLine(QWidget):
             self._rows.addWidget(step_line(step))
         self._steps = steps
 
-    def open(self, opened: bool) -> None:
+    def open(self, opened: bool, *, animated: bool = False) -> None:
         """Fold or unfold without announcing it."""
-        self._list.setVisible(opened)
+        self.fold.set_open(opened, animated=animated)
         self._head.setIcon(icons.icon("chevron-down" if opened else "chevron-right", "text3"))
         state = tr("open") if opened else tr("folded")
         self._head.setAccessibleName(f"{self._head.text()}, {state}")
 
     def toggle(self) -> None:
-        self.open(not self.is_open)
+        self.open(not self.is_open, animated=True)
         self.toggled.emit(self.is_open)
 
     def _on_clicked(self) -> None:

@@ -1,28 +1,34 @@
-"""What the person wrote: tinted, full width of the column."""
+"""What the person wrote: tinted, full width of the column.
+
+Versions, actions and time stand below the bubble, in the gap before the next message: no room is spent on
+them, and nothing moves when they appear.
+"""
 
 from PySide6.QtCore import QEvent, QRectF, Qt
 from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QResizeEvent
 
-from bibgenie_desktop.gui.components import Chip, Elided, Flow, column, label, row
-from bibgenie_desktop.gui.conversation.footer import Actions, switcher
+from bibgenie_desktop.gui.components import Chip, Flow, column
+from bibgenie_desktop.gui.conversation.footer import Footer
 from bibgenie_desktop.gui.conversation.intents import Surroundings
 from bibgenie_desktop.gui.conversation.message import BLEED, MessageWidget
 from bibgenie_desktop.gui.conversation.rows import Action, UserRow
 from bibgenie_desktop.gui.render.markdown_view import MarkdownView
-from bibgenie_desktop.gui.theme import current, gap, px
+from bibgenie_desktop.gui.theme import current, gap
 from bibgenie_desktop.gui.tr import tr
+
+EDGE = 3
+"""Between the bubble and the upper and lower edge of the message."""
 
 
 class UserMessage(MessageWidget):
-    """Chips of what is attached, then the text; actions float over the corner while the pointer is here."""
+    """Chips of what is attached, then the text, in a bubble; below it the row of actions."""
 
     kind = "user"
 
     def __init__(self, row_value: UserRow, surroundings: Surroundings) -> None:
         super().__init__(row_value, surroundings)
         self._user = row_value
-        self._actions: Actions | None = None
-        layout = column(spacing=8, margins=(16, 10, 16, 10))
+        layout = column(spacing=8, margins=(16, 9, 16, 9))
         if row_value.attachments:
             chips = [
                 Chip(a.text, a.icon, key=a.key, tip=a.tip, removable=False) for a in row_value.attachments
@@ -31,47 +37,50 @@ class UserMessage(MessageWidget):
         if row_value.text.strip():
             view = MarkdownView(row_value.text, math=surroundings.math, reading=False)
             layout.addWidget(self.connect_view(view))
-        foot = []
-        if row_value.siblings is not None:
-            foot.append(switcher(row_value.id, row_value.siblings, surroundings.intents))
-        if row_value.waiting:
-            foot.append(label(tr("Waiting to be sent"), badge="accent"))
-        if row_value.meta or foot:
-            facts = Elided(row_value.meta, "small", "3")
-            facts.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            layout.addLayout(row(*foot, facts, spacing=6))
         self.set_content(layout)
+        names: tuple[Action, ...] = ("edit", "copy") if row_value.can_edit else ("copy",)
+        self._footer = Footer(
+            row_value.id,
+            self.kind,
+            () if row_value.waiting else names,
+            surroundings.intents,
+            siblings=row_value.siblings,
+            meta=row_value.meta,
+            badge=tr("Waiting to be sent") if row_value.waiting else "",
+            tone="accent",
+        )
+        self._footer.setParent(self)
+        self._footer.focus_moved.connect(self._reveal)
 
     def kind_name(self) -> str:
         return tr("you")
 
+    @property
+    def overhang(self) -> int:
+        return gap(24)
+
+    def _more(self) -> int:
+        """Room that the row of actions needs beyond the gap: none but with large text."""
+        return max(0, self._footer.minimumHeight() - self.overhang - EDGE)
+
+    def height_at(self, width: int) -> int:
+        layout, side, pad = self.layout(), gap(16) + gap(BLEED), gap(9) + EDGE
+        if layout is not None:
+            layout.setContentsMargins(side, pad, side, pad + self._more() + self.overhang)
+        return super().height_at(width) - self.overhang
+
     def refresh_actions(self) -> None:
-        if self._actions is not None:
-            self._actions.refresh()
+        self._footer.refresh()
 
     def _reveal(self) -> None:
-        shown = (self.underMouse() or self.hasFocus()) and not self._user.waiting
-        if shown and self._actions is None:
-            names: tuple[Action, ...] = ("edit", "copy") if self._user.can_edit else ("copy",)
-            self._actions = Actions(self.row_id, self.kind, names, self._shared.intents)
-            self._actions.setProperty("card", "true")
-            self._actions.setParent(self)
-        if self._actions is not None:
-            if shown:
-                self._actions.refresh()
-                self._place_actions()
-            self._actions.setVisible(shown)
-
-    def _place_actions(self) -> None:
-        if self._actions is not None:
-            size = self._actions.sizeHint()
-            right = self.width() - gap(BLEED) - px(8)
-            self._actions.setGeometry(right - size.width(), px(2), size.width(), size.height())
-            self._actions.raise_()
+        self._footer.reveal(self.underMouse() or self.hasFocus() or self._footer.holds_focus())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._place_actions()
+        # Icons carry room of their own around them, words do not.
+        left = gap(BLEED) + gap(16 if self._user.waiting else 10)
+        right, high = gap(BLEED) + gap(16), self._footer.minimumHeight()
+        self._footer.setGeometry(left, self.height() - high, max(1, self.width() - left - right), high)
 
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)
@@ -93,7 +102,7 @@ class UserMessage(MessageWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(current().color("bubble"))
         painter.setOpacity(0.6 if self._user.waiting else 1.0)
-        bleed = gap(BLEED)
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(bleed, 3, -bleed, -3), 10, 10)
+        bleed, below = gap(BLEED), EDGE + self._more() + self.overhang
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(bleed, EDGE, -bleed, -below), 10, 10)
         painter.end()
         super().paintEvent(event)

@@ -18,7 +18,6 @@ from bibgenie_desktop.gui.conversation.citation_card import make_popover
 from bibgenie_desktop.gui.conversation.copying import copied_text
 from bibgenie_desktop.gui.conversation.factory import make_message
 from bibgenie_desktop.gui.conversation.intents import Intents, Surroundings
-from bibgenie_desktop.gui.conversation.layout import Anchor
 from bibgenie_desktop.gui.conversation.menu import message_menu
 from bibgenie_desktop.gui.conversation.message import MessageWidget, copy_to_clipboard
 from bibgenie_desktop.gui.conversation.rows import Allowed, AnswerRow, CitationView, Row
@@ -102,6 +101,7 @@ class ConversationView(ScrollingColumn):
         self._offer_pill()
 
     def _on_rows_reset(self) -> None:
+        super()._on_rows_reset()
         self._pending = None
         self._stream_clock.stop()
         self._pill.hide()
@@ -196,8 +196,7 @@ class ConversationView(ScrollingColumn):
         elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             self._step(-1 if key == Qt.Key.Key_Up else 1)
         elif key == Qt.Key.Key_Home:
-            self._anchor = Anchor(0, gap(24))
-            self._place()
+            self.scroll_to_start()
         elif key == Qt.Key.Key_End:
             self.scroll_to_end()
         elif key == Qt.Key.Key_PageUp:

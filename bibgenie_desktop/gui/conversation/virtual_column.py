@@ -98,10 +98,14 @@ class VirtualColumn(QAbstractScrollArea):
         self._heights = Heights([self._estimate(row) for row in self._rows], gap(24))
         self._measured.clear()
         self._older, self._older_asked = older, False
-        for row_id, message in list(self._live.items()):
-            place = self._index.get(row_id)
-            if place is None or not message.update_row(self._rows[place]):
-                self._drop(row_id)
+        self._busy = True  # what folds by itself meanwhile is measured below, with everything else
+        try:
+            for row_id, message in list(self._live.items()):
+                place = self._index.get(row_id)
+                if place is None or not message.update_row(self._rows[place]):
+                    self._drop(row_id)
+        finally:
+            self._busy = False
         self._anchor = Anchor(self._index[keep], held) if held is not None and keep in self._index else None
         self._place()
 
@@ -181,6 +185,7 @@ class VirtualColumn(QAbstractScrollArea):
         if message is None:
             message = self._make(row)
             message.size_changed.connect(self._on_size_changed)
+            message.fold_moved.connect(self._on_fold_moved)
             message.setParent(self.viewport())
             message.move(0, AWAY)
             message.show()
@@ -228,7 +233,7 @@ class VirtualColumn(QAbstractScrollArea):
         for place, top in tops.items():
             message = self._message(place)
             high = round(self._heights[place])
-            message.setGeometry(QRect(left, round(top), width + 2 * gap(BLEED), high))
+            message.setGeometry(QRect(left, round(top), width + 2 * gap(BLEED), high + message.overhang))
             number, total = self._number(place)
             message.set_position(number, total)
         self._put_away({self._rows[place].id for place in tops})
@@ -319,6 +324,16 @@ class VirtualColumn(QAbstractScrollArea):
             return
         self._measured.discard(row_id)
         self._place_clock.start()
+
+    def _on_fold_moved(self, row_id: str) -> None:
+        """A message grows or shrinks under the reader's hand: its top stays where it is."""
+        place, message = self._index.get(row_id), self._live.get(row_id)
+        self._measured.discard(row_id)
+        if self._busy or place is None or message is None:
+            return
+        if message.y() != AWAY:
+            self._anchor = Anchor(place, float(message.y()))
+        self._place()
 
     def _on_theme_changed(self) -> None:
         self._heights.gap = gap(24)

@@ -143,6 +143,10 @@ QTextEdit, QTextBrowser, QPlainTextEdit {
     background: transparent; border: none; selection-background-color: $selection;
     selection-color: $text;
 }
+QPlainTextEdit[field="true"] {
+    background: $canvas; border: 1px solid $outline; border-radius: ${r_control}px;
+}
+QPlainTextEdit[field="true"]:focus { border: 2px solid $accent; }
 QTreeView, QListView { background: transparent; border: none; outline: none; }
 QScrollBar:vertical { background: transparent; width: 10px; margin: 2px; }
 QScrollBar:horizontal { height: 0; }
