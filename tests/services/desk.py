@@ -84,9 +84,10 @@ async def desk(
     automatic: bool = True,
     source: str = "user",
     max_output: int | None = None,
+    kind: str = "openai-chat",
 ) -> AsyncIterator[Desk]:
     http = Http()
-    provider = http_provider("openai-chat", "test", server.base_url, no_key, http)
+    provider = http_provider(kind, "test", server.base_url, no_key, http)
     large = ModelProfile("test", LARGE, server.base_url, window, source, max_output)  # type: ignore[arg-type]
     profiles = {p.ref: p for p in (large, replace(large, model=SMALL, window=small))}
     clock = Clock()
