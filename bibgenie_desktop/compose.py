@@ -8,30 +8,39 @@ import os
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from bibgenie_desktop.domain.entries import ProviderEntry
+from bibgenie_desktop.domain.entries import KnownModel, ModelEntry, ProviderEntry
 from bibgenie_desktop.domain.errors import LibraryUnavailable, UserError
 from bibgenie_desktop.domain.ids import IdMaker, uuid7
+from bibgenie_desktop.domain.models import ModelProfile
+from bibgenie_desktop.domain.prices import Prices
+from bibgenie_desktop.domain.usage import Usage
 from bibgenie_desktop.net import Http
 from bibgenie_desktop.providers.base import Provider
 from bibgenie_desktop.providers.builtin.provider import BUILTIN_PROFILES, BuiltinAssistant
-from bibgenie_desktop.providers.factory import http_provider
+from bibgenie_desktop.providers.catalogue import Catalogue, read_catalogue
+from bibgenie_desktop.providers.factory import http_provider, replay_of
+from bibgenie_desktop.providers.http_provider import HttpProvider, KeySource
+from bibgenie_desktop.providers.probing import Prober
 from bibgenie_desktop.services.estimates import CALIBRATION, Estimates
-from bibgenie_desktop.services.models import LEARNED_WINDOW, Models
+from bibgenie_desktop.services.model_facts import ModelFacts, address_of, facts_of, said_of
+from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.planner import Planner, Prompts
+from bibgenie_desktop.services.provider_setup import ProviderSetup
+from bibgenie_desktop.services.provider_test import ProviderTest
 from bibgenie_desktop.services.tools.read_result import ReadResult
 from bibgenie_desktop.services.tools.registry import library_tools
 from bibgenie_desktop.services.tools.toolbox import Toolbox
 from bibgenie_desktop.services.workspace import Workspace
 from bibgenie_desktop.settings.config_file import ConfigFile
-from bibgenie_desktop.settings.models import ConfiguredModels, is_nearby
+from bibgenie_desktop.settings.models import ConfiguredModels, is_nearby, profile_of
 from bibgenie_desktop.settings.paths import DataDir
 from bibgenie_desktop.settings.preferences import Preferences
-from bibgenie_desktop.settings.resources import PROMPT_SIZES, prompt, sample_library
-from bibgenie_desktop.settings.secrets import SecretStore
+from bibgenie_desktop.settings.resources import PROMPT_SIZES, catalogue, prompt, sample_library
+from bibgenie_desktop.settings.secrets import SecretStore, environment_name
 from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.storage.values import Recovered
 from bibgenie_desktop.storage.worker import StoreWorker
@@ -87,37 +96,53 @@ def prompts() -> Prompts:
 
 
 def models_of(
-    preferences: Preferences, secrets: SecretStore, http: Http, facts: Mapping[str, object]
+    preferences: Preferences, secrets: SecretStore, http: Http, facts: ModelFacts, catalogue: Catalogue
 ) -> tuple[Models, tuple[str, ...]]:
-    """All usable models, and a sentence for each provider that cannot be used.
-
-    `facts` are the windows learned so far, as the store keeps them.
-    """
-    configured = ConfiguredModels(preferences, BUILTIN_PROFILES)
+    """All usable models, and a sentence for each provider that cannot be used."""
+    configured = ConfiguredModels(preferences, BUILTIN_PROFILES, said_of(facts, catalogue))
     providers: dict[str, Provider] = {}
     notices: list[str] = []
     builtin = BuiltinAssistant()
     providers[builtin.id] = builtin
     for entry in preferences.providers:
         try:
-            providers[entry.id] = http_provider(
-                entry.kind,
-                entry.id,
-                entry.base_url,
-                _key_of(secrets, entry),
-                http,
-                allow_plain_http=entry.allow_plain_http,
-            )
+            providers[entry.id] = made_provider(entry, _key_of(secrets, entry), http)
         except UserError as error:
             notices.append(f"{error.title} {error.advice}")
-    usable = tuple(p for p in configured.all() if p.provider in providers)
-    learned = {key: value for key, value in facts.items() if isinstance(value, int)}
-    return Models(usable, configured.find, providers, configured.default, learned), tuple(notices)
+
+    def as_sent(profile: ModelProfile) -> ModelProfile:
+        return _as_sent(preferences.provider(profile.provider), profile)
+
+    def find(ref: str) -> ModelProfile | None:
+        found = configured.find(ref)
+        return None if found is None else as_sent(found)
+
+    usable = tuple(as_sent(p) for p in configured.all() if p.provider in providers)
+
+    def price_list(usage: Usage) -> Prices | None:
+        return catalogue.prices(usage.model, usage.base_url)
+
+    models = Models(usable, find, providers, configured.default, facts.windows, price_list)
+    return models, tuple(notices)
 
 
 def models_to_look_at(preferences: Preferences, store: Store) -> Models:
     """The models for those who only encode requests: no key is asked for, nothing is sent."""
-    return models_of(preferences, SecretStore({}), Http(), store.model_facts(LEARNED_WINDOW))[0]
+    return models_of(preferences, SecretStore({}), Http(), facts_of(store), read_catalogue(catalogue()))[0]
+
+
+def made_provider(entry: ProviderEntry, key: KeySource, http: Http) -> HttpProvider:
+    """The provider of an entry; raises `UserError` for an address that cannot be used."""
+    return http_provider(
+        entry.kind, entry.id, entry.base_url, key, http, allow_plain_http=entry.allow_plain_http
+    )
+
+
+def _as_sent(entry: ProviderEntry | None, profile: ModelProfile) -> ModelProfile:
+    """With the reasoning that its provider really gets again, by which sizes are summed."""
+    if entry is None:
+        return profile
+    return replace(profile, replays_reasoning=replay_of(entry.kind, entry.base_url, profile))
 
 
 def _key_of(secrets: SecretStore, provider: ProviderEntry) -> Callable[[], Awaitable[str | None]]:
@@ -178,10 +203,12 @@ class Application:
         self.preferences = Preferences()
         self.secrets = SecretStore(options.environment)
         self.workspace: Workspace
+        self.providers: ProviderSetup
         self.recovered: tuple[Recovered, ...] = ()
         self.notices: tuple[str, ...] = ()
         """Sentences about what could not be set up; the application runs without it."""
         self._http = Http()
+        self._catalogue = read_catalogue(catalogue())
         self._store: StoreWorker
         self._library: ZoteroLibrary | None = None
 
@@ -196,8 +223,7 @@ class Application:
             await self._store.close()
             raise
         self.recovered = await self._store.run(Store.recover)
-        facts = await self._store.run(Store.model_facts, LEARNED_WINDOW)
-        models, notices = models_of(self.preferences, self.secrets, self._http, facts)
+        models, notices = await self._models()
         self.workspace = Workspace(
             store=self._store,
             models=models,
@@ -207,6 +233,7 @@ class Application:
             clock=now_ms,
             automatic=self.preferences.automatic_compaction,
         )
+        self.providers = self._setup()
         await self.workspace.estimates.load()
         self.notices = notices
         try:
@@ -216,6 +243,40 @@ class Application:
             candidate = None
         if candidate is not None:
             await self._use(candidate)
+
+    async def _models(self) -> tuple[Models, tuple[str, ...]]:
+        facts = await self._store.run(facts_of)
+        return models_of(self.preferences, self.secrets, self._http, facts, self._catalogue)
+
+    async def _providers_changed(self) -> tuple[str, ...]:
+        """Makes the stored providers and models those in use, for open conversations as well."""
+        self.preferences = self.config.load()
+        models, notices = await self._models()
+        self.workspace.use_models(models)
+        return notices
+
+    def _setup(self) -> ProviderSetup:
+        def make(entry: ProviderEntry, key: KeySource) -> HttpProvider:
+            return made_provider(entry, key, self._http)
+
+        def describe(entry: ProviderEntry, model: ModelEntry, listed: KnownModel | None) -> ModelProfile:
+            address = address_of(entry, model.id)
+            facts = ModelFacts({}, {} if listed is None else {address: listed})
+            profile = profile_of(entry, model, said_of(facts, self._catalogue)(entry, model.id))
+            loaded = listed is not None and listed.loaded and profile.window_source == "provider"
+            return _as_sent(entry, replace(profile, window_source="learned") if loaded else profile)
+
+        return ProviderSetup(
+            config=self.config,
+            keys=self.secrets,
+            store=self._store,
+            catalogue=self._catalogue,
+            test=ProviderTest(Prober(self._http), make, describe),
+            make=make,
+            nearby=is_nearby,
+            variable=environment_name,
+            apply=self._providers_changed,
+        )
 
     async def load_library(self) -> None:
         """Reads the chosen library; meant to run beside the window. Raises `LibraryUnavailable`."""

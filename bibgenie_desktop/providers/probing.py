@@ -18,21 +18,15 @@ from bibgenie_desktop.domain.entries import KnownModel, ProviderKind
 from bibgenie_desktop.domain.errors import AuthError, BadAnswer, ProviderError, Unreachable
 from bibgenie_desktop.net import Http, is_loopback
 from bibgenie_desktop.providers import model_lists
+from bibgenie_desktop.providers.addresses import DEFAULTS
 from bibgenie_desktop.providers.errors import http_error
+from bibgenie_desktop.providers.http_provider import joined
 
 MOST_BYTES: Final = 16 * 1024 * 1024
 SECONDS: Final = 20.0
 """For one list. A server that is loading a model answers lists all the same."""
 MOST_SHOWN: Final = 60
 """Ollama describes one model a request."""
-
-DEFAULT_URLS: Final[Mapping[ProviderKind, str]] = {
-    "openai-responses": "https://api.openai.com/v1",
-    "anthropic": "https://api.anthropic.com",
-    "gemini": "https://generativelanguage.googleapis.com",
-    "ollama": "http://localhost:11434",
-}
-"""Where a kind is reached when no address is given."""
 
 
 class Prober:
@@ -53,7 +47,7 @@ class Prober:
     ) -> tuple[KnownModel, ...]:
         """All models for conversations that a server lists. Raises `ProviderError`."""
         asked = _Asked(self._http, self._seconds, provider, key or "", allow_plain_http)
-        base = base_url.rstrip("/") or DEFAULT_URLS.get(kind, "")
+        base = base_url.rstrip("/") or DEFAULTS[kind]
         match kind:
             case "anthropic":
                 payload = await asked.get(f"{_root(base)}/v1/models?limit=1000", _anthropic_headers)
@@ -67,7 +61,7 @@ class Prober:
                 return await self._openai(asked, base)
 
     async def _openai(self, asked: _Asked, base: str) -> tuple[KnownModel, ...]:
-        payload = await asked.get(f"{base}/models", _bearer)
+        payload = await asked.get(joined(base, "/models"), _bearer)
         models = model_lists.openai_models(payload)
         owners, root = model_lists.owners(payload), _root(base)
         nearby = is_loopback(_host(base))

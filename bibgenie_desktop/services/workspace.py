@@ -18,9 +18,11 @@ from bibgenie_desktop.domain.messages import Message, Session
 from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.domain.parts import Draft
 from bibgenie_desktop.domain.topology import DamagedBranch, Placeholder
+from bibgenie_desktop.services import events
 from bibgenie_desktop.services.chat import Chat
 from bibgenie_desktop.services.citing import CheckedCitation, CitationChecker
 from bibgenie_desktop.services.compactor import Compactor
+from bibgenie_desktop.services.costs import Costs
 from bibgenie_desktop.services.estimates import Estimates
 from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.planner import Planner, Prompts, request_of
@@ -66,6 +68,7 @@ class Workspace:
         self._citations: CitationChecker | None = None
         self._toolbox = Toolbox()
         self.estimates = Estimates(store)
+        self.costs = Costs(store, models.price_of)
         self.planner = Planner(prompts, self._toolbox, ReadResult.spec, self.estimates)
         self.use_library(library)
 
@@ -76,6 +79,12 @@ class Workspace:
         self._library = library
         self._citations = CitationChecker(library) if library is not None else None
         self.use_tools(library_tools(library) if library is not None else ())
+
+    def use_models(self, models: Models) -> None:
+        """Takes other providers and models, for open conversations as well."""
+        self.models.replace(models)
+        for chat in self._chats.values():
+            chat.announce(events.ContextChanged())
 
     def use_tools(self, tools: Sequence[Tool]) -> None:
         """Offers these tools to the model, from the last to go to the first to go."""

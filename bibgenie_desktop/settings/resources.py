@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 PROMPT_SIZES = ("full", "medium", "small")
 
@@ -17,6 +20,12 @@ def resources_dir() -> Path:
 def sample_library() -> Path:
     """The Zotero data directory of the bundled sample library; only ever read."""
     return resources_dir() / "sample-library"
+
+
+def catalogue() -> Mapping[str, Any]:
+    """What is known of common models."""
+    found = json.loads((resources_dir() / "catalogue.json").read_text(encoding="utf-8"))
+    return dict(found)
 
 
 def prompt(name: str) -> str:

@@ -11,6 +11,7 @@ from bibgenie_desktop.domain.errors import ProviderError
 from bibgenie_desktop.domain.estimate import PER_MESSAGE, PER_TOOL, Estimator, estimate_tools
 from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.domain.parts import text_of
+from bibgenie_desktop.domain.prices import FREE
 from bibgenie_desktop.domain.tokens import as_json, estimate_text
 from bibgenie_desktop.domain.usage import Usage
 from bibgenie_desktop.providers.base import (
@@ -33,9 +34,15 @@ DELTA_SECONDS: Final = 0.008
 """Between a few words and the next: fast, but seen to stream."""
 
 BUILTIN_PROFILES: Final = (
-    ModelProfile(PROVIDER_ID, "assistant", "", 32_768, "provider", name="Built-in assistant"),
+    ModelProfile(PROVIDER_ID, "assistant", "", 32_768, "provider", name="Built-in assistant", prices=FREE),
     ModelProfile(
-        PROVIDER_ID, "assistant-small", "", 4_096, "provider", name="Built-in assistant, small window"
+        PROVIDER_ID,
+        "assistant-small",
+        "",
+        4_096,
+        "provider",
+        name="Built-in assistant, small window",
+        prices=FREE,
     ),
 )
 
