@@ -13,6 +13,7 @@ from bibgenie_desktop.domain.usage import Usage
 from bibgenie_desktop.providers.base import Event, FinishReason
 from bibgenie_desktop.providers.errors import classify
 from bibgenie_desktop.providers.sse import SseEvent
+from bibgenie_desktop.providers.surrogates import mended
 
 KEPT = "What had arrived is kept; you can retry."
 
@@ -39,7 +40,7 @@ class JsonDecoder:
             self.done = True
             return []
         try:
-            payload = json.loads(data)
+            payload = mended(json.loads(data), data)
         except (ValueError, RecursionError) as error:
             raise BadAnswer(
                 f"“{self._profile.provider}” sent something that cannot be read.", KEPT
