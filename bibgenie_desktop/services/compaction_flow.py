@@ -43,11 +43,17 @@ class CompactionFlow:
         self._tried: tuple[Head, str, Draft] | None = None
 
     def wanted(self, plan: Plan) -> Compaction | None:
-        """The preflight compaction that a request wants, once for the same head, model and draft."""
+        """The preflight compaction that a request wants, once for the same head, model and draft.
+
+        None as well where the request would not fit even then: no summary is paid for in vain.
+        """
         held_back = self._chat.undone and not plan.overshoot
         if held_back or not (self.automatic and plan.above_trigger and plan.path):
             return None
-        return self._once(plan, self._planner.decide(plan, "preflight"))
+        decision = self._planner.decide(plan, "preflight")
+        if isinstance(decision, Compaction) and plan.overshoot > decision.gain:
+            return None
+        return self._once(plan, decision)
 
     def tried_in_vain(self, plan: Plan) -> bool:
         """Whether the compaction that this request wants was tried already: then the person has the word."""

@@ -260,6 +260,7 @@ class Inspector:
                 or not self.world.automatic
                 or cut is None
                 or not reference.frees_enough(attempt.path, cut, attempt.cost, attempt.budget)
+                or not reference.may_help(attempt.path, cut, attempt.cost, attempt.budget, occupied)
             ):
                 continue
             if cut is not None:

@@ -89,6 +89,7 @@ class Driver:
         world.active, world.points, world.point_names = chat, 0, []
         world.planned = {} if calm else self.plan(chat)
         inspector.attempt, inspector.finished, inspector.attempts = None, [], 0
+        inspector.drafts_in_play = [*inspector.drafts_in_play, *chat.queued]
         self._extras, self._ended, self._moves = [], "", 0
         before = {s: inspector.session_row(s) for s in self.sessions}
         stale_before = chat.session_id in world.moved_elsewhere

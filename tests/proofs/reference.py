@@ -266,6 +266,13 @@ def frees_enough(path: Sequence[Node], cut: Cut, cost: Mapping[str, int], budget
     return sum(cost[i] for i in cut.span) + before >= 0.10 * budget.safe
 
 
+def may_help(path: Sequence[Node], cut: Cut, cost: Mapping[str, int], budget: Budget, occupied: int) -> bool:
+    """Whether the request could fit afterwards, were the summary nothing at all."""
+    at = newest(path)
+    before = 0 if at is None else cost[path[at].id]
+    return occupied - sum(cost[i] for i in cut.span) - before <= budget.safe
+
+
 # ---- states -----------------------------------------------------------------------------------------------
 
 LOOKING = {"switch session", "copy", "search", "export"}

@@ -866,3 +866,13 @@ async def test_a_follow_up_left_behind_by_a_failed_answer_is_not_sent_by_a_compa
             server.script(text("A3"), text("A2"))
             await chat.send(ask("U3"))
             assert names(chat).split()[2:] == ["U3", "A3", "U2", "A2"]
+
+
+async def test_no_summary_is_paid_for_when_the_text_alone_is_too_large(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with desk(tmp_path, server, window=8_192) as d:
+            chat = await converse(d, 3, size=600)
+            await chat.send(ask(f"U4 {words(9_000)}"))
+            assert len(server.requests) == 3
+            assert "tokens too many" in d.happened(events.Notice)[-1].title
+            assert [v.kind for v in await chat.verdicts(ask(f"U4 {words(9_000)}"))][:1] == ["too_big"]
