@@ -9,7 +9,7 @@ import logging.handlers
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -259,6 +259,11 @@ class _Libraries:
 
     async def load(self) -> None:
         await self._application.load_library()
+
+    async def watch(self, changed: Callable[[], None]) -> None:
+        library = self._application.library
+        if library is not None:
+            await library.watch(lambda _status: changed())
 
     async def starters(self, most: int) -> tuple[str, ...]:
         library = self._application.library

@@ -50,6 +50,38 @@ class RenameDialog(QDialog):
             self.accept()
 
 
+class PageDialog(QDialog):
+    """The text of a page as it was read, with the quoted words marked by selecting them."""
+
+    def __init__(self, title: str, text: str, quote: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("pageDialog")
+        self.setWindowTitle(title)
+        page = QPlainTextEdit(text)
+        page.setReadOnly(True)
+        words = quote.strip('“”"„«» ')
+        if words:
+            page.find(words)
+            page.ensureCursorVisible()
+        close = push(tr("Close"), "primary")
+        close.clicked.connect(self.accept)
+        said = tr("The text as it was read from the file; line breaks and columns may differ from the page.")
+        self.setLayout(
+            column(
+                label(title, "title", wrap=True),
+                label(said, "small", "2", wrap=True),
+                box(column(page, margins=(12, 10, 6, 10)), card="sunken"),
+                row(None, close),
+                margins=(20, 16, 20, 16),
+                spacing=10,
+                grow=2,
+            )
+        )
+        room = parent.window().size()
+        self.resize(min(px(620), room.width() - 64), min(px(560), room.height() - 64))
+
+
 class FaultDialog(QDialog):
     """A fault of ours: what it means for the person, and the details for a report."""
 

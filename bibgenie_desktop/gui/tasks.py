@@ -20,25 +20,26 @@ class Tasks:
         self._running: set[asyncio.Task[Any]] = set()
         self._closed = False
 
-    def start(self, work: Work, name: str) -> None:
-        """Runs a coroutine; after `cancel_all` nothing is started any more."""
+    def start(self, work: Work, name: str) -> asyncio.Task[Any] | None:
+        """Runs a coroutine; after `cancel_all` nothing is started any more, and the answer is None."""
         if self._closed:
             work.close()
-            return
+            return None
         task = asyncio.get_running_loop().create_task(work, name=name)
         self._running.add(task)
         task.add_done_callback(self._finished)
+        return task
 
     def names(self) -> tuple[str, ...]:
         """What is running now."""
         return tuple(task.get_name() for task in self._running)
 
-    async def settle(self, seconds: float) -> bool:
-        """Waits until nothing runs any more; False where something still does."""
+    async def settle(self, seconds: float, *, but: str = "") -> bool:
+        """Waits until nothing runs any more, but for tasks of one name; False where something still does."""
         try:
             async with asyncio.timeout(seconds):
-                while self._running:
-                    await asyncio.wait(tuple(self._running), return_when=asyncio.FIRST_COMPLETED)
+                while left := [task for task in self._running if task.get_name() != but]:
+                    await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
         except TimeoutError:
             return False
         return True

@@ -14,13 +14,13 @@ from PySide6.QtWidgets import QApplication, QFrame, QMainWindow, QStackedWidget,
 from bibgenie_desktop.gui.components import Toast, column, row, rule
 from bibgenie_desktop.gui.components.banner import Tone
 from bibgenie_desktop.gui.composer_dock import ComposerDock
-from bibgenie_desktop.gui.conversation.view import ConversationView
 from bibgenie_desktop.gui.docks.branches import BranchNavigator
 from bibgenie_desktop.gui.docks.context import ContextPanel
 from bibgenie_desktop.gui.docks.library import LibraryPanel
 from bibgenie_desktop.gui.docks.panel import Panel
 from bibgenie_desktop.gui.frame import DOCK_WIDTH, SIDE_WIDTH, Frame
 from bibgenie_desktop.gui.sidebar import Sidebar
+from bibgenie_desktop.gui.talk import Talk
 from bibgenie_desktop.gui.toolbar import Toolbar
 from bibgenie_desktop.gui.welcome import Welcome
 
@@ -44,7 +44,7 @@ class MainWindow(QMainWindow):
         self._settings_file = settings_file
         self.sidebar = Sidebar()
         self.toolbar = Toolbar()
-        self.conversation = ConversationView()
+        self.conversation = Talk()
         self.welcome = Welcome()
         self.bottom = ComposerDock()
         self.composer = self.bottom.composer

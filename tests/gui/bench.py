@@ -41,6 +41,9 @@ class NoLibraries:
     async def load(self) -> None:
         return None
 
+    async def watch(self, changed: Callable[[], None]) -> None:
+        return None
+
     async def starters(self, most: int) -> Sequence[str]:
         return ("What is sleep for?",)[:most]
 

@@ -13,14 +13,14 @@ from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.gui.conversation.rows import CitationView
 from bibgenie_desktop.gui.desk.front import Front
 from bibgenie_desktop.gui.desk.sheets import Sheets
-from bibgenie_desktop.gui.dialogs import RenameDialog
+from bibgenie_desktop.gui.dialogs import PageDialog, RenameDialog
 from bibgenie_desktop.gui.docks.context import ContextView, RequestDialog
 from bibgenie_desktop.gui.docks.outline import Tree
 from bibgenie_desktop.gui.presenters.branches import BranchesPresenter
 from bibgenie_desktop.gui.presenters.chat import ChatPresenter
 from bibgenie_desktop.gui.presenters.context import ContextPresenter
 from bibgenie_desktop.gui.presenters.conversation import Conversation
-from bibgenie_desktop.gui.presenters.library import Libraries, LibraryPresenter
+from bibgenie_desktop.gui.presenters.library import WATCH, Libraries, LibraryPresenter
 from bibgenie_desktop.gui.presenters.sessions import SessionsPresenter
 from bibgenie_desktop.gui.presenters.sources import used_sources
 from bibgenie_desktop.gui.tasks import Tasks
@@ -83,7 +83,7 @@ class Desk(QObject):
         for chat in self.workspace.open_chats():
             chat.stop()
             chat.cancel()
-        await self.tasks.settle(3.0)
+        await self.tasks.settle(3.0, but=WATCH)
         await self.tasks.cancel_all()
         await self.chats.drafts.flush()
         for chat in self.workspace.open_chats():
@@ -111,6 +111,7 @@ class Desk(QObject):
         chats.drafts.editing_changed.connect(self.branches.show_editing)
         window.conversation.sibling_requested.connect(self._on_sibling_requested)
         window.conversation.citation_opened.connect(self._on_citation_opened)
+        window.conversation.citation_page_requested.connect(self._on_page_requested)
         window.conversation.link_opened.connect(self._on_link_opened)
         window.toolbar.compact_requested.connect(self._on_compact_requested)
         window.compact_requested.connect(self._on_compact_requested)
@@ -272,6 +273,19 @@ class Desk(QObject):
                 tr("Start Zotero, or open this link yourself: {0}").format(citation.link),
                 tone="warn",
             )
+
+    def _on_page_requested(self, citation: CitationView) -> None:
+        marker = self.chats.marker_of(citation)
+        if marker:
+            self.tasks.start(self._show_page(citation, marker), "cited page")
+
+    async def _show_page(self, citation: CitationView, marker: str) -> None:
+        try:
+            text = await self.workspace.cited_page(marker)
+        except UserError as error:
+            self.show_error(error)
+            return
+        PageDialog(citation.label, text, citation.quote, self.window).open()
 
     def _on_link_opened(self, link: str) -> None:
         """The target is shown first; only then, and only if it is harmless, it can be opened."""

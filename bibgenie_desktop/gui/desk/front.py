@@ -54,6 +54,7 @@ class Front(QObject):
             if button is not None:
                 button.setProperty("visible", False)
         self._view.set_allowed(self._chats.allowed)
+        self._view.set_is_newest(self._chats.is_newest)
         self._connect()
 
     def _connect(self) -> None:

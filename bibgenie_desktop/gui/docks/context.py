@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QPainter, QPaintEvent, QPen, QShowEvent
 from PySide6.QtWidgets import QDialog, QFrame, QPlainTextEdit, QWidget
 
 from bibgenie_desktop.gui.components import (
@@ -95,6 +95,8 @@ class Swatch(QWidget):
         painter.drawRoundedRect(area, 3, 3)
 
 
+MOST_LINES = 60
+
 KINDS = (
     ("kind_system", "System prompt"),
     ("kind_tools", "Tools"),
@@ -146,12 +148,13 @@ class ContextPanel(Panel):
         body = box(column(meter, rule(), seen, self._edge, self._points_box, None, spacing=0))
         self.add(scrolling(body), 1)
         self._view: ContextView | None = None
+        self._listed: ContextView | None = None
 
     def focus_first(self) -> None:
         self._full.setFocus()
 
     def show_context(self, view: ContextView) -> None:
-        before, self._view = self._view, view
+        self._view = view
         self._used.setText(thousands(view.used, 1))
         self._of.setText(tr("of {0} tokens").format(thousands(view.safe_limit)))
         self._share.setText(percent(view.share))
@@ -165,12 +168,37 @@ class ContextPanel(Panel):
         free = max(0, view.safe_limit - view.used)
         for shown, size in zip(self._sizes, (*view.parts, free, view.reserve), strict=True):
             shown.setText(thousands(size, 1))
-        if before is None or before.seen != view.seen:
-            _replace(self._seen, [_seen_line(line) for line in view.seen])
-        if before is None or before.checkpoints != view.checkpoints:
-            _replace(self._points, [_Point(line) for line in view.checkpoints])
         self._edge.setVisible(bool(view.checkpoints))
         self._points_box.setVisible(bool(view.checkpoints))
+        if self.isVisible():
+            self._show_lists()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._show_lists()
+
+    def _show_lists(self) -> None:
+        """The lists are made anew only while they can be seen."""
+        view, before = self._view, self._listed
+        if view is None or view is before:
+            return
+        self._listed = view
+        if before is None or before.seen != view.seen:
+            _replace(self._seen, [_seen_line(line) for line in shortened(view.seen)])
+        if before is None or before.checkpoints != view.checkpoints:
+            _replace(self._points, [_Point(line) for line in view.checkpoints])
+
+
+def shortened(lines: Sequence[SeenLine]) -> list[SeenLine]:
+    """Beginning and end of a long list; what lies between is one line."""
+    if len(lines) <= MOST_LINES:
+        return list(lines)
+    head, tail = 2, MOST_LINES - 3
+    between = lines[head : len(lines) - tail]
+    middle = SeenLine(
+        "more", tr("{0} more messages").format(number(len(between))), sum(x.tokens for x in between)
+    )
+    return [*lines[:head], middle, *lines[len(lines) - tail :]]
 
 
 def _replace(layout: Any, widgets: Sequence[QWidget]) -> None:

@@ -210,6 +210,18 @@ class ChatPresenter(QObject):
             return tr("A fork begins at an answer.")
         return None
 
+    def marker_of(self, citation: view_rows.CitationView) -> str:
+        """The marker that a citation stands for in the conversation in front."""
+        rows = self._front.rows() if self._front is not None else []
+        found = (
+            raw
+            for row in rows
+            if isinstance(row, view_rows.AnswerRow)
+            for raw, view in row.citations.items()
+            if view == citation
+        )
+        return next(found, "")
+
     def is_newest(self, row_id: str) -> bool:
         """Whether a row belongs to the last turn: elsewhere, retry and edit make a new branch."""
         if self._front is None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -19,6 +20,7 @@ from bibgenie_desktop.services.workspace import LibraryStatus, Workspace
 
 AGE_MS = 20_000
 STARTERS = 3
+WATCH = "watch the library"
 
 
 class Libraries(Protocol):
@@ -32,6 +34,9 @@ class Libraries(Protocol):
 
     async def load(self) -> None:
         """Reads the chosen library if it was not read yet. Raises `UserError`."""
+
+    async def watch(self, changed: Callable[[], None]) -> None:
+        """Follows the changes that Zotero makes to the library in use, until cancelled."""
 
     async def starters(self, most: int) -> Sequence[str]:
         """Questions that this library can answer, made from titles of works that can be read."""
@@ -51,6 +56,9 @@ class LibraryPresenter(QObject):
         super().__init__(parent)
         self._workspace, self._libraries, self._tasks = workspace, libraries, tasks
         self._busy = False
+        self.settled = False
+        """Nothing is being read any more, and questions were made from what there is."""
+        self._watch: asyncio.Task[Any] | None = None
         self._error: UserError | None = None
         self._offers: tuple[LibraryOffer, ...] = ()
         self._clock = QTimer(self)  # the age grows, and the file watcher may have read anew
@@ -74,7 +82,7 @@ class LibraryPresenter(QObject):
         self._begin(self._libraries.choose(Path(path) if path else None), "choose library", changed=True)
 
     def _begin(self, work: object, name: str, *, changed: bool = False) -> None:
-        self._busy, self._error = True, None
+        self._busy, self._error, self.settled = True, None, False
         self.redraw()
         self._tasks.start(self._run(work, changed), name)
 
@@ -88,12 +96,21 @@ class LibraryPresenter(QObject):
             self._busy = False
             self.redraw()
         if self._error is None:
+            if self._workspace.library_status is not None:
+                self._watch_again()
             self._offers = tuple(self._libraries.offers())
             if changed:
                 self.library_changed.emit()
             self.redraw()
             questions = await self._libraries.starters(STARTERS)
             self.starters_changed.emit(tuple(_starter(i, q) for i, q in enumerate(questions)))
+        self.settled = True
+
+    def _watch_again(self) -> None:
+        """Another library may be in use now."""
+        if self._watch is not None:
+            self._watch.cancel()
+        self._watch = self._tasks.start(self._libraries.watch(self.redraw), WATCH)
 
     def redraw(self) -> None:
         status = self._workspace.library_status

@@ -25,21 +25,18 @@ async def welcome(scene: Scene) -> Told:
     if scene.desk.workspace.library_status is None:
         hands.click(hands.find(QPushButton, "sampleLibrary"))
 
-    def ready() -> bool:
-        status = scene.desk.workspace.library_status
-        return status is not None and status.loaded and bool(window.findChildren(StarterCard))
-
-    await hands.until(ready, "No library with a readable PDF was loaded.", 60)
-    cards = [c for c in window.findChildren(StarterCard) if c.isVisible()]
-    scene.questions = [c.question for c in cards]
+    await hands.until(lambda: scene.desk.library.settled, "No library was read in time.", 60)
     status = scene.desk.workspace.library_status
-    items = status.items if status is not None else 0
-    if not items or not cards:
-        raise TourFailed("The library is empty, or no question could be made from its titles.")
+    cards = [c for c in window.findChildren(StarterCard) if c.isVisible()]
+    if status is None or not status.items:
+        raise TourFailed("There is no library, or nothing is in it.")
+    if not cards:
+        raise TourFailed("The library holds no PDF with text, so no question can be made from it.")
+    scene.questions = [c.question for c in cards]
     scene.origin = str(scene.desk.chats.chat.session_id) if scene.desk.chats.chat else ""
     return (
         "opened an empty session on the library in use",
-        f"{items:,} items are loaded and {len(cards)} questions are offered that this library can answer",
+        f"{status.items:,} items are loaded; {len(cards)} questions are offered that this library can answer",
     )
 
 
