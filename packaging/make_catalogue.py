@@ -149,7 +149,7 @@ def entry(provider: str, model: Mapping[str, Any]) -> dict[str, Any]:
     made: dict[str, Any] = {
         "provider": provider,
         "id": model["id"],
-        "name": model["name"],
+        "name": model["name"].removesuffix(" (latest)"),
         "window": limit.get("context", 0),
         "max_output": limit.get("output", 0),
         "vision": "image" in model["modalities"]["input"],

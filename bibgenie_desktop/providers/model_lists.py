@@ -109,9 +109,7 @@ def lm_studio(payload: object) -> tuple[KnownModel, ...]:
     listed = _entries(newer, "key") if newer else _entries(_list(payload, "data"))
     found = []
     for entry in listed:
-        if str(entry.get("type")) in ("embedding", "embeddings") or not _chats(
-            entry, "key" if newer else "id"
-        ):
+        if str(entry.get("type")) not in ("llm", "vlm") or not _chats(entry, "key" if newer else "id"):
             continue
         trained = _whole(entry.get("max_context_length"))
         loaded = _whole(entry.get("loaded_context_length")) if entry.get("state") != "not-loaded" else None
