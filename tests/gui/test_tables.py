@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from PySide6.QtGui import QTextCursor, QTextTable
 from pytestqt.qtbot import QtBot
 
+from bibgenie_desktop.gui import theme
 from bibgenie_desktop.gui.render.markdown_view import MarkdownView
 from bibgenie_desktop.gui.render.tables import widths
 from tests.gui.samples import CITATIONS, HU, WIDE
@@ -72,8 +73,10 @@ def test_wide_table_never_reaches_over_its_text(make: Make, width: int) -> None:
     assert view.verticalScrollBar().maximum() == 0
 
 
-def test_words_of_a_wide_table_stay_whole(make: Make) -> None:
-    assert broken_words(make(WIDE, 860)) == []
+@pytest.mark.parametrize("scale", [0.8, 1.0, 1.3, 1.7, 2.0])
+def test_words_of_a_wide_table_stay_whole(make: Make, light_theme: theme.Theme, scale: float) -> None:
+    light_theme.set_scale(scale)
+    assert broken_words(make(WIDE, round(860 * max(1, scale)))) == []
 
 
 def test_table_is_as_wide_as_it_likes_while_there_is_room(make: Make) -> None:

@@ -53,6 +53,10 @@ class MessageWidget(QFrame):
         """How far the widget reaches into the gap below it, beyond its height."""
         return 0
 
+    def below_ring(self) -> int:
+        """What stands below the focus ring."""
+        return self.overhang
+
     def show_as_newest(self, newest: bool) -> None:
         """The newest answer shows its actions without being asked."""
 
@@ -149,7 +153,7 @@ class MessageWidget(QFrame):
             painter = QPainter(self)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(QPen(current().color("accent"), 2))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1 - self.overhang), 10, 10)
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1 - self.below_ring()), 10, 10)
 
 
 def copy_to_clipboard(text: str) -> None:

@@ -63,10 +63,13 @@ class UserMessage(MessageWidget):
         """Room that the row of actions needs beyond the gap: none but with large text."""
         return max(0, self._footer.minimumHeight() - self.overhang - EDGE)
 
+    def below_ring(self) -> int:
+        return self._more() + self.overhang
+
     def height_at(self, width: int) -> int:
         layout, side, pad = self.layout(), gap(16) + gap(BLEED), gap(9) + EDGE
         if layout is not None:
-            layout.setContentsMargins(side, pad, side, pad + self._more() + self.overhang)
+            layout.setContentsMargins(side, pad, side, pad + self.below_ring())
         return super().height_at(width) - self.overhang
 
     def refresh_actions(self) -> None:
@@ -102,7 +105,7 @@ class UserMessage(MessageWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(current().color("bubble"))
         painter.setOpacity(0.6 if self._user.waiting else 1.0)
-        bleed, below = gap(BLEED), EDGE + self._more() + self.overhang
+        bleed, below = gap(BLEED), EDGE + self.below_ring()
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(bleed, EDGE, -bleed, -below), 10, 10)
         painter.end()
         super().paintEvent(event)

@@ -28,6 +28,7 @@ from bibgenie_desktop.gui.theme import Theme
 
 TIGHT: Final = QTextFormat.Property.UserProperty.value + 1
 SLACK: Final = 2.0  # Qt measures a hair wider than the sum of the words
+ROUNDING: Final = 1.01
 MOST_CELLS: Final = 4000
 LONGEST_WORD: Final = 9.0  # em; addresses and the like may break, words hardly are longer
 NUMBERS: Final = re.compile(r"[\d\s.,:%±+−–—<>=()\[\]/-]{1,24}")
@@ -121,8 +122,8 @@ def _measure(table: QTextTable, body: QFont, head: QFont, most: float) -> tuple[
                 longest = max(longest, *parts)
             if NUMBERS.fullmatch(block.text()):
                 longest = line
-            natural[k] = max(natural[k], line + 1)
-            words[k] = max(words[k], min(most, longest + 1))
+            natural[k] = max(natural[k], line * ROUNDING + 2)
+            words[k] = max(words[k], min(most, longest * ROUNDING + 2))
     return natural, words
 
 
