@@ -228,9 +228,9 @@ class Chat(OpenSession):
     async def undo_checkpoint(self) -> None:
         """Takes back the checkpoint that is the leaf; it stays in the tree."""
         self.require(Action.UNDO_CHECKPOINT)
-        checkpoint = self._leaf_checkpoint()
+        self._leaf_checkpoint()
         async with self.working(SessionState.PREFLIGHT, "Taking the checkpoint back"):
-            await self._store.run(Store.switch, self.session_id, self.session.head, checkpoint.parent_id)
+            await self._store.run(Store.undo_checkpoint, self.session_id, self.session.head)
             await self.reload()
 
     async def revise_summary(self, summary: str) -> None:

@@ -13,6 +13,9 @@ from bibgenie_desktop.domain.topology import back_to_boundary, refusal
 from bibgenie_desktop.storage.records import Records
 from bibgenie_desktop.storage.rows import insert_message
 
+UNDONE = "undone"
+"""The kind of journal entry that says at which revision a checkpoint was taken back; a move ends it."""
+
 
 class Compaction(Records):
     def commit_checkpoint(
@@ -33,6 +36,39 @@ class Compaction(Records):
             placed = self._place(session, checkpoint)
             self._remember_child(placed.parent_id, placed.id)
             return self._move_leaf(session, placed.id)
+
+    def undo_checkpoint(self, session_id: SessionId, expected: Head) -> Session:
+        """Moves the leaf from a checkpoint to what it stands under; the checkpoint stays in the tree."""
+        with self._db.writing(lasting=True):
+            session = self._at_head(session_id, expected)
+            leaf = self._message(session.leaf_id, session.tree_id) if session.leaf_id is not None else None
+            if not isinstance(leaf, Checkpoint):
+                raise NotAllowed("There is no checkpoint at the end of this branch.", "Compact first.")
+            moved = self._move_leaf(session, leaf.parent_id)
+            self._db.run("DELETE FROM journal WHERE session_id = ? AND kind = ?", session_id, UNDONE)
+            self._db.run(
+                "INSERT INTO journal (id, session_id, message_id, kind, content, created_at) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                self._ids(),
+                session_id,
+                leaf.id,
+                UNDONE,
+                str(moved.branch_revision),
+                self._clock(),
+            )
+            return moved
+
+    def checkpoint_undone(self, session_id: SessionId) -> bool:
+        """Whether the last move of this session's leaf was to take its newest checkpoint back."""
+        with self._db.reading():
+            session = self._session(session_id)
+            row = self._db.row(
+                "SELECT 1 FROM journal WHERE session_id = ? AND kind = ? AND content = ?",
+                session_id,
+                UNDONE,
+                str(session.branch_revision),
+            )
+        return row is not None
 
     def _place(self, session: Session, checkpoint: Checkpoint) -> Checkpoint:
         """Inside a transaction: the checkpoint under its parent, checked against I3 to I6 on that path."""

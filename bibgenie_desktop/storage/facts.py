@@ -17,7 +17,6 @@ from bibgenie_desktop.domain.codec import (
 )
 from bibgenie_desktop.domain.ids import MessageId, SessionId
 from bibgenie_desktop.domain.locators import LedgerEntry
-from bibgenie_desktop.domain.messages import Checkpoint
 from bibgenie_desktop.domain.usage import Usage
 from bibgenie_desktop.storage.records import Records
 from bibgenie_desktop.storage.values import Spent
@@ -113,24 +112,6 @@ class Facts(Records):
                     version,
                     count,
                 )
-
-    def checkpoint_undone(self, session_id: SessionId) -> bool:
-        """Whether the last move of this session's leaf was to take its newest checkpoint back.
-
-        A commit and its undoing are two moves: the record of the head it was made for tells.
-        """
-        with self._db.reading():
-            session = self._session(session_id)
-            if session.leaf_id is None:
-                return False
-            rows = self._db.rows(
-                "SELECT m.id FROM message m JOIN checkpoint c ON c.message_id = m.id "
-                "WHERE m.parent_id = ? AND c.head_leaf_id = ? AND c.head_revision = ?",
-                session.leaf_id,
-                session.leaf_id,
-                session.branch_revision - 2,
-            )
-            return any(isinstance(self._node(MessageId(str(row[0]))), Checkpoint) for row in rows)
 
 
 def _usages(text: object) -> tuple[Usage, ...]:

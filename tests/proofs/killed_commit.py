@@ -85,6 +85,9 @@ class Work:
     def switch(self) -> None:
         self.store.switch(self.session.id, self.session.head, self.path[1].id)
 
+    def undo_checkpoint(self) -> None:
+        self.store.undo_checkpoint(self.session.id, self.session.head)
+
     def save_draft(self) -> None:
         self.store.save_draft(self.session.id, None, Draft("another draft"))
 

@@ -90,6 +90,9 @@ def base(path: Path, operation: str) -> None:
         session = store.fork(session.id, answer.id, "at work")
         store.save_draft(session.id, None, Draft("a draft"))
         store.save_draft(session.id, fourth.id, Draft("an edit"))
+        if operation == "undo_checkpoint":
+            session = store.fork(session.id, answer.id, "compacted")
+            compacted(store, session, answer, fourth.id)
         if operation == "reclaim_queue":
             store.keep_queue(session.id, (Draft("one"), Draft("two")))
         if operation in PENDING:

@@ -24,6 +24,7 @@ from tests.storage.helpers import (
     opened,
     reply_id,
     summary_under,
+    tree_rows,
     turn,
 )
 
@@ -177,3 +178,23 @@ def test_compacting_a_long_branch_reads_only_back_to_the_last_boundary(store: St
     before = store.rows_read
     compacted(store, session, answer, asked.id)
     assert store.rows_read - before <= 210
+
+
+def test_an_undone_checkpoint_is_remembered_until_the_leaf_moves_again(path: Path) -> None:
+    with opened(path) as store:
+        session, asked, answers = conversation(store, 3)
+        session, checkpoint = compacted(store, session, answers[2], asked[2].id)
+        session = store.switch(session.id, session.head, answers[0].id)
+        session = store.switch(session.id, session.head, checkpoint.id)
+        before = tree_rows(path)
+        session = store.undo_checkpoint(session.id, session.head)
+        assert session.leaf_id == answers[2].id
+        assert tree_rows(path) == before
+        fork = store.fork(session.id, answers[2].id, "fork")
+    with opened(path, start=9000) as store:
+        assert store.checkpoint_undone(session.id)
+        assert not store.checkpoint_undone(fork.id)
+        with pytest.raises(NotAllowed, match="no checkpoint"):
+            store.undo_checkpoint(session.id, session.head)
+        session, *_ = turn(store, session)
+        assert not store.checkpoint_undone(session.id)
