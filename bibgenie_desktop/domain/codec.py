@@ -341,7 +341,7 @@ def _text(source: Mapping[str, Any], key: str, default: str | None = None) -> st
     value = source.get(key, default)
     if not isinstance(value, str):
         raise InvalidContent(f"The field “{key}” is missing or not text.")
-    return _clean(value, f"The field “{key}”")
+    return value if value.isascii() else _clean(value, f"The field “{key}”")
 
 
 def _integer(source: Mapping[str, Any], key: str, default: int | None = None) -> int:

@@ -5,6 +5,7 @@ business.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final, Literal
 
 from bibgenie_desktop.domain.capacity import Fixed
@@ -45,7 +46,7 @@ def measure(
     Usage of the tail describes requests from before the checkpoint and never counts.
     """
     messages = projection.messages
-    costs = [estimator.message(m) for m in messages]
+    up_to = list(accumulate(map(estimator.message, messages), initial=0))
     base_cost = estimator.scaled(fixed.tokens)
     first = 0 if projection.checkpoint is None else 1 + projection.tail
     for index in range(len(messages) - 1, first - 1, -1):
@@ -55,11 +56,11 @@ def measure(
             continue
         usage = reported[-1]
         late = _late(entry, usage, estimator)
-        estimate = base_cost + sum(costs[: index + 1]) - late
+        estimate = base_cost + up_to[index + 1] - late
         base = _carried(usage, entry, estimator.profile)
         if _valid(usage, base, estimate, estimator.profile):
-            return Occupancy(base + late + sum(costs[index + 1 :]), "reported")
-    return Occupancy(base_cost + sum(costs), "estimated")
+            return Occupancy(base + late + up_to[-1] - up_to[index + 1], "reported")
+    return Occupancy(base_cost + up_to[-1], "estimated")
 
 
 def _late(entry: ProjectedMessage, usage: Usage, estimator: Estimator) -> int:
