@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.models import ModelProfile, ReasoningReplay
 from bibgenie_desktop.net import Http
 from bibgenie_desktop.providers.addresses import base_url as address_of
@@ -51,10 +54,12 @@ def codec_of(kind: str, address: str) -> Codec:
 
 def replay_of(kind: str, address: str, profile: ModelProfile) -> ReasoningReplay:
     """Which reasoning a model really gets again: what its profile says, or more where its provider demands
-    it. Sums over tokens should go by this."""
+    it. Sums over tokens should go by this. `address` may be as it was typed."""
     match kind:
         case "openai-responses" | "anthropic" | "gemini":
             return at_least_turn(profile.replays_reasoning)
         case "openai-chat":
+            with suppress(UserError):
+                address = address_of(kind, address)
             return dialect_of(address).replay(profile)
     return profile.replays_reasoning

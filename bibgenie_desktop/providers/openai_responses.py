@@ -68,7 +68,7 @@ class ResponsesCodec:
         return SseReader()
 
     def decoder(self, request: Request) -> ResponsesDecoder:
-        return ResponsesDecoder(request.profile)
+        return ResponsesDecoder(request.profile, output_limit(request))
 
 
 def _items(entry: Entry, profile: ModelProfile) -> Iterator[Wire]:

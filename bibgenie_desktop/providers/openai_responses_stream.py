@@ -37,8 +37,10 @@ class ResponsesDecoder(JsonDecoder):
 
     ends_with = "[DONE]"  # of others; OpenAI sends none
 
-    def __init__(self, profile: ModelProfile) -> None:
+    def __init__(self, profile: ModelProfile, limit: int | None = None) -> None:
+        """`limit`: the output tokens that were asked for."""
         super().__init__(profile)
+        self._limit = limit
         self._calls = Calls()
         self._items: list[Mapping[str, Any]] = []
         self._thinking = False
@@ -88,9 +90,9 @@ class ResponsesDecoder(JsonDecoder):
         usage = self._read_usage()
         if usage is not None:
             events.append(UsageReported(usage))
-        return [*events, Finished(self.full(self._reason(), usage))]
+        return [*events, Finished(self.full(self._reason(usage), usage))]
 
-    def _reason(self) -> FinishReason:
+    def _reason(self, usage: Usage | None) -> FinishReason:
         last = self._last or {}
         why = mapping(last.get("incomplete_details")).get("reason")
         if self._refused:
@@ -99,7 +101,17 @@ class ResponsesDecoder(JsonDecoder):
             return "content_filter"
         if why is not None or last.get("status") == "incomplete":
             return "length"
-        return "tool_calls" if self._calls.seen else "stop"
+        if self._calls.seen:
+            return "tool_calls"
+        return "length" if self._used_up(usage) else "stop"
+
+    def _used_up(self, usage: Usage | None) -> bool:
+        """Some servers call an answer complete that had no room to go on."""
+        if usage is None:
+            return False
+        if self._limit is not None and usage.output_total >= self._limit:
+            return True
+        return self.full("length", usage) == "window"
 
     def _text(self, text: str) -> Iterator[Event]:
         if text:

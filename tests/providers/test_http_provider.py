@@ -17,6 +17,7 @@ from bibgenie_desktop.domain.errors import (
     AuthError,
     BadAnswer,
     ContextOverflow,
+    Overloaded,
     RateLimited,
     StreamCut,
     Unreachable,
@@ -26,6 +27,8 @@ from bibgenie_desktop.net import Http
 from bibgenie_desktop.providers.base import Event, Finished, Provider, Request, TextDelta, ToolCalled
 from bibgenie_desktop.providers.factory import http_provider
 from bibgenie_desktop.providers.http_provider import encode_body
+from bibgenie_desktop.providers.retry import Backoff
+from tests.providers.bodies import FULL
 from tests.providers.helpers import request, text_of, usage_of, user
 from tests.scripted_server import (
     Reply,
@@ -43,15 +46,35 @@ KEY = "sk-very-secret-0123456789"
 
 
 @asynccontextmanager
-async def provider(server: ScriptedServer, key: str | None = KEY) -> AsyncIterator[Provider]:
+async def provider(
+    server: ScriptedServer,
+    key: str | None = KEY,
+    kind: str = "openai-chat",
+    backoff: Backoff | None = None,
+    idle: float = 600.0,
+) -> AsyncIterator[Provider]:
     async def ask() -> str | None:
         return key
 
-    http = Http()
+    http = Http(local_idle_seconds=idle)
     try:
-        yield http_provider("openai-chat", "lab", server.base_url, ask, http)
+        yield http_provider(kind, "lab", server.base_url, ask, http, backoff=backoff)
     finally:
         await http.aclose()
+
+
+class Waits:
+    """Instead of sleeping: what would have been slept, with the least spread."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.seconds.append(seconds)
+
+    @property
+    def backoff(self) -> Backoff:
+        return Backoff(sleep=self.sleep, chance=lambda: 0.5)
 
 
 def asked(server: ScriptedServer) -> Request:
@@ -223,3 +246,235 @@ def test_unknown_kind_names_the_kinds_there_are() -> None:
 
     with pytest.raises(UserError, match="anthropic, gemini, ollama, openai-chat, openai-responses"):
         http_provider("claude", "claude", "https://host/v1", no_key, Http())
+
+
+# A busy provider
+
+BUSY = error(529, body={"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
+BUSY_IN_STREAM = raw(b'data: {"error":{"message":"Overloaded","type":"overloaded_error"}}\n\n')
+
+
+@pytest.mark.parametrize(
+    "busy", [BUSY, BUSY_IN_STREAM, error(503, "Loading model", kind="unavailable_error")]
+)
+async def test_busy_provider_is_asked_again_before_the_first_word(busy: Reply) -> None:
+    waits = Waits()
+    with ScriptedServer() as server:
+        server.script(busy, busy, text("Here"))
+        async with provider(server, backoff=waits.backoff) as lab:
+            assert text_of(await events(lab, asked(server))) == "Here"
+        assert len({sent.raw for sent in server.requests}) == 1
+    assert waits.seconds == [pytest.approx(0.8), pytest.approx(2.0)]
+
+
+async def test_provider_that_stays_busy_is_left_alone_after_three_requests() -> None:
+    waits = Waits()
+    with ScriptedServer() as server:
+        server.script(BUSY, BUSY, BUSY)
+        async with provider(server, backoff=waits.backoff) as lab:
+            with pytest.raises(Overloaded):
+                await events(lab, asked(server))
+        assert len(server.requests) == 3
+
+
+async def test_nothing_is_asked_again_once_a_word_has_come() -> None:
+    begun = text("so ", "far").chunks[:3]
+    waits = Waits()
+    with ScriptedServer() as server:
+        server.script(raw(*begun, BUSY_IN_STREAM.chunks[0]))
+        async with provider(server, backoff=waits.backoff) as lab:
+            got: list[Event] = []
+            with pytest.raises(Overloaded):  # noqa: PT012
+                async for event in lab.stream(asked(server)):
+                    got.append(event)
+        assert len(server.requests) == 1
+    assert text_of(got) == "so far"
+    assert waits.seconds == []
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        error(429, "slow", headers={"Retry-After": "1"}),
+        error(500, "oops"),
+        error(401, "bad key"),
+        error(400, "prompt is too long: 300 tokens > 200 maximum"),
+        cut("x"),
+    ],
+)
+async def test_other_failures_are_never_asked_again(reply: Reply) -> None:
+    waits = Waits()
+    with ScriptedServer() as server:
+        server.script(reply)
+        async with provider(server, backoff=waits.backoff) as lab:
+            with pytest.raises(UserError):
+                await events(lab, asked(server))
+        assert len(server.requests) == 1
+    assert waits.seconds == []
+
+
+@pytest.mark.parametrize(("asks", "waited"), [("4", [4.0]), ("0.1", [0.8]), ("3600", [])])
+async def test_wait_that_the_provider_asks_for_is_kept_unless_it_is_long(
+    asks: str, waited: list[float]
+) -> None:
+    waits = Waits()
+    with ScriptedServer() as server:
+        server.script(replace(BUSY, headers={"Retry-After": asks}), text("Here"))
+        async with provider(server, backoff=waits.backoff) as lab:
+            if waited:
+                await events(lab, asked(server))
+            else:
+                with pytest.raises(Overloaded) as caught:
+                    await events(lab, asked(server))
+                assert caught.value.retry_after == 3600
+    assert waits.seconds == [pytest.approx(seconds) for seconds in waited]
+
+
+def test_waits_are_spread_and_bounded() -> None:
+    busy = Overloaded("busy")
+    waits = {Backoff(chance=lambda c=c: c).wait_after(2, busy) for c in (0.0, 0.25, 0.99)}
+    assert len(waits) == 3
+    assert all(wait is not None and 1.0 <= wait <= 3.0 for wait in waits)
+
+
+async def test_stop_during_the_wait_ends_it_at_once() -> None:
+    waiting = asyncio.Event()
+
+    async def sleep(seconds: float) -> None:
+        waiting.set()
+        await asyncio.Event().wait()
+
+    with ScriptedServer() as server:
+        server.script(BUSY)
+        async with provider(server, backoff=Backoff(sleep=sleep)) as lab:
+            task = asyncio.create_task(events(lab, asked(server)))
+            await waiting.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        assert len(server.requests) == 1
+
+
+# What every kind does over HTTP
+
+PATHS = {
+    "openai-chat": "/v1/chat/completions",
+    "openai-responses": "/v1/responses",
+    "anthropic": "/v1/messages",
+    "gemini": "/v1/models/org/model%3A8b:streamGenerateContent?alt=sse",
+    "ollama": "/api/chat",
+}
+EVERY_KIND = pytest.mark.parametrize("kind", sorted(PATHS))
+
+
+def streamed(kind: str, body: bytes) -> Reply:
+    content_type = "application/x-ndjson" if kind == "ollama" else "text/event-stream; charset=utf-8"
+    return raw(*(body[at : at + 50] for at in range(0, len(body), 50)), content_type=content_type)
+
+
+def small(server: ScriptedServer) -> Request:
+    return replace(asked(server), system="", tools=())
+
+
+@EVERY_KIND
+async def test_every_kind_goes_to_its_path_with_its_key_in_a_header(kind: str) -> None:
+    with ScriptedServer() as server:
+        server.script(streamed(kind, FULL[kind]))
+        async with provider(server, kind=kind) as lab:
+            got = await events(lab, small(server))
+        (sent,) = server.requests
+        assert sent.path == PATHS[kind]
+        assert [name for name, value in sent.headers.items() if KEY in value] == [
+            {"anthropic": "x-api-key", "gemini": "x-goog-api-key"}.get(kind, "authorization")
+        ]
+        assert KEY.encode() not in sent.raw
+        assert usage_of(got) == (20, 5)
+        assert got[-1] == Finished("tool_calls")
+
+
+@EVERY_KIND
+async def test_every_kind_works_without_a_key(kind: str) -> None:
+    with ScriptedServer() as server:
+        server.script(streamed(kind, FULL[kind]))
+        async with provider(server, None, kind=kind) as lab:
+            await events(lab, small(server))
+        names = set(server.requests[0].headers)
+        assert not names & {"authorization", "x-api-key", "x-goog-api-key", "api-key"}
+
+
+@EVERY_KIND
+async def test_stream_under_a_wrong_content_type_is_still_read(kind: str) -> None:
+    with ScriptedServer() as server:
+        server.script(
+            *(
+                replace(streamed(kind, FULL[kind]), content_type=said)
+                for said in ("application/json", "text/plain", "application/octet-stream")
+            )
+        )
+        async with provider(server, kind=kind) as lab:
+            for _ in range(3):
+                assert (await events(lab, small(server)))[-1] == Finished("tool_calls")
+
+
+@EVERY_KIND
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        (html(), Unreachable),
+        (html(503), Unreachable),
+        (raw(b'{"hello": 1}', content_type="application/json"), Unreachable),
+        (raw(b"[1, 2]", content_type="application/json"), Unreachable),
+        (raw(b"{half", content_type="application/json"), BadAnswer),
+        (raw(b""), StreamCut),
+        (raw(b"", ending="cut"), StreamCut),
+        (error(401, "no"), AuthError),
+        (error(400, "prompt is too long: 300 tokens > 200 maximum"), ContextOverflow),
+        (error(429, "slow", headers={"Retry-After": "3"}), RateLimited),
+        (raw(b'{"error": {"message": "slow", "code": 429}}', content_type="application/json"), RateLimited),
+    ],
+)
+async def test_failure_of_every_kind_has_its_own_words(
+    kind: str, reply: Reply, expected: type[UserError]
+) -> None:
+    with ScriptedServer() as server:
+        server.script(reply)
+        async with provider(server, kind=kind) as lab:
+            with pytest.raises(UserError) as caught:
+                await events(lab, small(server))
+    assert type(caught.value) is expected
+    assert KEY not in str(caught.value)
+
+
+@EVERY_KIND
+async def test_connection_that_breaks_keeps_what_had_come(kind: str) -> None:
+    whole = FULL[kind]
+    half = whole[: whole.index(b" more")]
+    with ScriptedServer() as server:
+        server.script(replace(streamed(kind, half), ending="cut"))
+        async with provider(server, kind=kind) as lab:
+            got: list[Event] = []
+            with pytest.raises(StreamCut):  # noqa: PT012
+                async for event in lab.stream(small(server)):
+                    got.append(event)
+    assert text_of(got)
+
+
+@EVERY_KIND
+async def test_silence_ends_the_wait(kind: str) -> None:
+    with ScriptedServer() as server:
+        server.script(streamed(kind, FULL[kind]).held(threading.Event(), after=8))
+        async with provider(server, kind=kind, idle=0.2) as lab:
+            with pytest.raises(StreamCut, match="stopped sending"):
+                await events(lab, small(server))
+
+
+async def test_fault_in_a_stream_that_quotes_the_key_is_told_without_it() -> None:
+    key = "plain0key0without0a0prefix"
+    fault = json.dumps({"error": {"message": f"the key {key} may not", "code": 403}})
+    with ScriptedServer() as server:
+        server.script(raw(f"data: {fault}\n\n".encode()))
+        async with provider(server, key) as lab:
+            with pytest.raises(AuthError) as caught:
+                await events(lab, asked(server))
+    assert key not in "".join(traceback.format_exception(caught.value))
+    assert "the key … may not" in str(caught.value)

@@ -294,3 +294,21 @@ def test_model_is_named_in_what_is_kept() -> None:
         if isinstance(e, ReasoningClosed)
     ]
     assert closed.opaque["model"] == PROFILE.ref
+
+
+@pytest.mark.parametrize(
+    ("given", "made", "limit", "reason"),
+    [
+        (20, 5, 5, "length"),
+        (20, 5, 6, "stop"),
+        (20, 5, None, "stop"),
+        (32_760, 8, None, "window"),
+        (32_760, 8, 100, "window"),
+    ],
+)
+def test_answer_called_complete_that_had_no_room_to_go_on_is_told(
+    given: int, made: int, limit: int | None, reason: Any
+) -> None:
+    body = responses(response_text("x"), usage={"input_tokens": given, "output_tokens": made})
+    asked = replace(request(), max_output_tokens=limit)
+    assert decode(body, codec=CODEC, asked=asked)[-1] == Finished(reason)
