@@ -18,6 +18,8 @@ from bibgenie_desktop.providers.surrogates import mended
 
 MAX_ERROR_BYTES = 64 * 1024
 MAX_COMPLETION_BYTES = 32 * 1024 * 1024
+MAX_STREAM_BYTES = 512 * 1024 * 1024
+"""The longest answers of today have a tenth of this, with all that is sent around each word."""
 
 KeySource = Callable[[], Awaitable[str | None]]
 
@@ -148,7 +150,11 @@ class HttpProvider:
             raise self._not_a_provider()
         decoder, reader = self._codec.decoder(request), self._codec.reader()
         maybe_whole = kind == "application/json"
+        size = 0
         async for data in response.chunks():
+            size += len(data)
+            if size > MAX_STREAM_BYTES:
+                raise BadAnswer(f"The answer of “{self._id}” has no end.", "What had arrived is kept.")
             if maybe_whole and data.strip():
                 # Some servers call every body that; one value for all is told by how it begins.
                 maybe_whole = False

@@ -33,6 +33,33 @@ _REASONS: dict[str, FinishReason] = {
 _FAULTS = {"error", "insufficient_system_resource", "malformed_function_call"}
 
 
+class _Detail:
+    """One of the details that routers send of a model's reasoning, while its pieces arrive."""
+
+    def __init__(self) -> None:
+        self._fields: dict[str, Any] = {}
+        self._written: dict[str, list[str]] = {}
+
+    def goes_on_with(self, piece: Mapping[str, Any]) -> bool:
+        return all(self._fields.get(name) == piece.get(name) for name in ("type", "index"))
+
+    def add(self, piece: Mapping[str, Any]) -> None:
+        for name, value in piece.items():
+            if name in ("text", "summary", "data") and isinstance(value, str):
+                self._written.setdefault(name, []).append(value)
+                self._fields.setdefault(name, "")
+            elif name not in self._fields or value not in (None, ""):
+                self._fields[name] = value
+
+    def whole(self) -> dict[str, Any]:
+        written = {name: "".join(pieces) for name, pieces in self._written.items()}
+        return {**self._fields, **written}
+
+    @property
+    def holds_something(self) -> bool:
+        return any(map(any, self._written.values())) or bool(self._fields.get("signature"))
+
+
 class ChatDecoder(JsonDecoder):
     """Decodes one answer of a Chat Completions server."""
 
@@ -44,7 +71,7 @@ class ChatDecoder(JsonDecoder):
         self._reason: str | None = None
         self._usage: Mapping[str, Any] | None = None
         self._thinking = False
-        self._details: list[dict[str, Any]] = []
+        self._details: list[_Detail] = []
         self._refused = False
 
     def whole(self, payload: object) -> list[Event] | None:
@@ -122,23 +149,13 @@ class ChatDecoder(JsonDecoder):
     def _add_detail(self, piece: Mapping[str, Any]) -> None:
         """Pieces of one detail are joined: replayed, it must be what the model wrote."""
         last = self._details[-1] if self._details else None
-        if last is None or any(last.get(name) != piece.get(name) for name in ("type", "index")):
-            self._details.append(dict(piece))
-            return
-        for name, value in piece.items():
-            if (
-                name in {"text", "summary", "data"}
-                and isinstance(value, str)
-                and isinstance(last.get(name), str)
-            ):
-                last[name] += value
-            elif value not in (None, ""):
-                last[name] = value
+        if last is None or not last.goes_on_with(piece):
+            last = _Detail()
+            self._details.append(last)
+        last.add(piece)
 
     def _close_reasoning(self) -> Iterator[Event]:
-        details = [
-            d for d in self._details if any(d.get(n) for n in ("text", "summary", "data", "signature"))
-        ]
+        details = [detail.whole() for detail in self._details if detail.holds_something]
         if self._thinking or details:
             opaque = {"model": self._profile.ref, "reasoning_details": details} if details else None
             self._thinking, self._details = False, []
