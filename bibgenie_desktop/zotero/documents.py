@@ -98,6 +98,10 @@ class Documents:
         self._cached = 0
         self._infos: OrderedDict[_FileKey, PdfInfo] = OrderedDict()
 
+    def twin(self) -> Documents:
+        """Another one with the same settings and a process of its own."""
+        return Documents(self._command, self._time_limit)
+
     async def page_count(self, path: Path) -> int:
         return (await self.info(path)).pages
 

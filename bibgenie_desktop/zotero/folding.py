@@ -9,11 +9,15 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_CJK = re.compile(
+    "[\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u3100-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]"
+)
+CJK_RUN = re.compile(f"{_CJK.pattern}+")
 _MARKS = re.compile("[\u0300-\u036f]")
 _SEPARATORS = re.compile(r"[\W_]+")
 _ASCII_SEPARATORS = {c: " " for c in range(128) if not chr(c).isalnum()}
-_LETTERS = str.maketrans(
+LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ß": "ss", "’": "'"}
 )
 
@@ -27,7 +31,7 @@ def fold(text: str) -> str:
     """The words of a text in their plainest form, separated by blanks (perhaps several)."""
     if text.isascii():
         return text.lower().translate(_ASCII_SEPARATORS)
-    text = unicodedata.normalize("NFKC", text).casefold().translate(_LETTERS)
+    text = unicodedata.normalize("NFKC", text).casefold().translate(LETTERS)
     text = _MARKS.sub("", unicodedata.normalize("NFD", text))
     return _SEPARATORS.sub(" ", unicodedata.normalize("NFC", text))
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from bibgenie_desktop.zotero.fields import bare_doi
@@ -30,9 +31,9 @@ _WEIGHTS = {
 }
 _PREFIX_ONLY = 0.6
 """What the beginning of a word counts against the whole word."""
-_EXACT = 1e6
+EXACT = 1e6
 """Above every sum of weights: an exact title, citation key or DOI comes first."""
-_COMMON = 0.5
+COMMON = 0.5
 """A word in more than half of the items tells nothing when any word may match."""
 
 
@@ -73,32 +74,41 @@ class MetadataIndex:
 
     def __init__(self, contents: Contents) -> None:
         self._contents = contents
-        self._entries = [_entry(item) for item in contents.items.values()]
-        self._exact: dict[str, set[str]] = defaultdict(set)
-        for item in contents.items.values():
+
+    @cached_property
+    def _entries(self) -> list[_Entry]:
+        return [entry_of(item) for item in self._contents.items.values()]
+
+    @cached_property
+    def _exact(self) -> dict[str, set[str]]:
+        exact: dict[str, set[str]] = defaultdict(set)
+        for item in self._contents.items.values():
             for name in (key(item.title), item.citekey.lower(), bare_doi(item.doi)):
                 if name:
-                    self._exact[name].add(item.id)
+                    exact[name].add(item.id)
+        return exact
 
     def search(self, query: Query) -> Hits:
         """Raises `filters.UnknownValue` for a filter that names nothing in the library."""
         accepts, scope = compile_filters(query.filters, self._contents)
         terms = tuple(dict.fromkeys(words(query.text)))
-        chosen = [e for e in self._entries if accepts(e.item)] if accepts else self._entries
-        found, relaxed = self._match(chosen, terms, query.text)
+        found, relaxed = self._match(accepts, terms, query.text)
         unfiltered = 0
         if not found and accepts and terms:
-            unfiltered = len(self._match(self._entries, terms, query.text)[0])
+            unfiltered = len(self._match(None, terms, query.text)[0])
         ordered = _ordered(found, query.sort if terms or query.sort != "relevance" else "date_added")
         page = ordered[query.offset : query.offset + query.limit]
         return Hits(tuple(page), len(ordered), scope, relaxed, unfiltered)
 
     def _match(
-        self, entries: Sequence[_Entry], terms: tuple[str, ...], text: str
+        self, accepts: Callable[[Item], bool] | None, terms: tuple[str, ...], text: str
     ) -> tuple[list[tuple[float, Item]], bool]:
+        """(score, item) of what fits, in any order; and whether only some of the words had to fit."""
         if not terms:
-            return [(0.0, e.item) for e in entries], False
-        needles = [_needle(t) for t in terms]
+            items = self._contents.items.values()
+            return [(0.0, i) for i in items if accepts is None or accepts(i)], False
+        entries = [e for e in self._entries if accepts(e.item)] if accepts else self._entries
+        needles = [needle_of(t) for t in terms]
         rarity = dict.fromkeys(needles, 1.0)
         hits = [e for e in entries if all(n in e.everything for n in needles)]
         exact = self._named(text)
@@ -107,8 +117,8 @@ class MetadataIndex:
             hits = [e for e in entries if e.item.id in exact]
         if not hits and len(needles) > 1:
             relaxed = True
-            hits, rarity = _any_word(entries, needles)
-        return [(_score(e, needles, rarity) + _EXACT * (e.item.id in exact), e.item) for e in hits], relaxed
+            hits, rarity = _any_word(entries, self._entries, needles)
+        return [(score_of(e, needles, rarity) + EXACT * (e.item.id in exact), e.item) for e in hits], relaxed
 
     def _named(self, text: str) -> set[str]:
         """The items of which a text is the whole title, the citation key or the DOI."""
@@ -116,16 +126,18 @@ class MetadataIndex:
         return set().union(*(self._exact.get(n, set()) for n in names))
 
 
-def _any_word(entries: Sequence[_Entry], needles: list[str]) -> tuple[list[_Entry], dict[str, float]]:
-    """Items with at least one telling word, and how telling each word is."""
-    counts = {n: sum(n in e.everything for e in entries) for n in needles}
-    size = max(1, len(entries))
-    telling = [n for n in needles if 0 < counts[n] <= size * _COMMON] or [n for n in needles if counts[n]]
+def _any_word(
+    entries: Sequence[_Entry], library: Sequence[_Entry], needles: list[str]
+) -> tuple[list[_Entry], dict[str, float]]:
+    """Items with at least one telling word, and how telling each word is in the whole library."""
+    counts = {n: sum(n in e.everything for e in library) for n in needles}
+    size = max(1, len(library))
+    telling = [n for n in needles if 0 < counts[n] <= size * COMMON] or [n for n in needles if counts[n]]
     rarity = {n: math.log(1 + size / counts[n]) for n in telling}
     return [e for e in entries if any(n in e.everything for n in telling)], rarity
 
 
-def _entry(item: Item) -> _Entry:
+def entry_of(item: Item) -> _Entry:
     texts = (
         item.title,
         " ".join(c.name if not is_cjk(c.last) else f"{c.name} {c.last}" for c in item.creators),
@@ -139,12 +151,12 @@ def _entry(item: Item) -> _Entry:
     return _Entry(item, fields, "".join(fields))
 
 
-def _needle(term: str) -> str:
+def needle_of(term: str) -> str:
     """What is looked for in a folded text: Latin words from their beginning, Chinese anywhere."""
     return term if is_cjk(term) else f" {term}"
 
 
-def _score(entry: _Entry, needles: Iterable[str], rarity: dict[str, float]) -> float:
+def score_of(entry: _Entry, needles: Iterable[str], rarity: dict[str, float]) -> float:
     total = 0.0
     for needle in needles:
         worth = rarity.get(needle)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -26,18 +27,28 @@ from bibgenie_desktop.zotero.better_bibtex import BetterBibtex
 from bibgenie_desktop.zotero.counts import CollectionCount, Counts, TagCount
 from bibgenie_desktop.zotero.discovery import Candidate
 from bibgenie_desktop.zotero.documents import Documents, PageText, PdfInfo
+from bibgenie_desktop.zotero.fulltext import Coverage
+from bibgenie_desktop.zotero.index_file import Brief
+from bibgenie_desktop.zotero.index_terms import Mode
+from bibgenie_desktop.zotero.indexed_search import IndexedSearch
+from bibgenie_desktop.zotero.indexing import Indexing
 from bibgenie_desktop.zotero.library import Attachment, Contents, Item, Library
 from bibgenie_desktop.zotero.quotes import Verdict, check_across_pages, check_quote
 from bibgenie_desktop.zotero.reader import read_contents
 from bibgenie_desktop.zotero.search import Hits, MetadataIndex, Query
 from bibgenie_desktop.zotero.snapshot import FileState, Snapshot, SnapshotCancelled, SnapshotSource
+from bibgenie_desktop.zotero.text_search import TextHits, search_texts
 
 T = TypeVar("T")
 
+PATIENCE_FOR_TEXTS_S = 6.0
+"""How long a search waits for the texts of a library that is being indexed: a small one is then complete."""
 BRIEF_PATIENCE_S = 2.0
 """How long a tool call waits for a newer state when it already has one."""
 QUICK_S, REST = 0.25, 4.0
 """A load that takes longer is not repeated by tool calls until four times its length has passed."""
+SMALL = 3_000
+"""Items that are searched in memory faster than anyone notices; with more, the index searches."""
 POLL_S, QUIET_S, BUSY_S, AFTER_STALE_S = 3.0, 1.0, 5.0, 30.0
 """Looks at the files every 3 s, reads when they are quiet for 1 s or after 5 s, pauses 30 s after failing."""
 
@@ -80,6 +91,7 @@ class ZoteroLibrary:
         self._better_bibtex = BetterBibtex(candidate.data_dir, private_dir)
         self._files = Files(candidate.data_dir, candidate.base_attachment_path)
         self._documents = documents
+        self._indexing = Indexing(private_dir, self._files, documents.twin())
         self._clock = clock
         self._loaded: _Loaded | None = None
         self._empty = Contents((), {}, {}, ())
@@ -174,6 +186,7 @@ class ZoteroLibrary:
     async def close(self) -> None:
         """Stop the threads and the reader of PDF files."""
         self._closing.set()
+        await self._indexing.close()
         await self._documents.close()
         await asyncio.to_thread(self._snapshots.shutdown, True, cancel_futures=True)
         await asyncio.to_thread(self._worker.shutdown, True, cancel_futures=True)
@@ -191,6 +204,7 @@ class ZoteroLibrary:
             stale = replace(before.snapshot, stale=True, notice=error.title)
             loaded = replace(before, snapshot=stale)
         self._loaded = loaded
+        self._indexing.follow(loaded.contents)
         cost = time.monotonic() - started
         self._rest_until = time.monotonic() + REST * max(0.0, cost - QUICK_S)
         if not loaded.snapshot.verified and (self._check is None or self._check.done()):
@@ -236,9 +250,54 @@ class ZoteroLibrary:
         if loaded is None:
             raise LibraryUnavailable("The Zotero library is not loaded yet.", "Try again in a moment.")
 
+        index = loaded.index
+        if len(loaded.contents.items) > SMALL and self._indexing.covers(loaded.contents):
+            index = IndexedSearch(loaded.contents, self._indexing.file)
+
         def run() -> Hits:
-            hits = loaded.index.search(query)
+            hits = index.search(query)
             return replace(hits, items=tuple(self._locate(i) for i in hits.items))
+
+        return await self._in(self._worker, run)
+
+    async def newest(self, limit: int = 100) -> tuple[Brief, ...]:
+        """The items changed last as the index knows them: a list to show before the library is read."""
+        return await self._in(self._worker, lambda: self._indexing.file.newest(limit))
+
+    @property
+    def coverage(self) -> Coverage:
+        """How much of the files' texts can be searched."""
+        return self._indexing.coverage
+
+    async def index_texts(self, progress: Callable[[Coverage], None] = lambda _: None) -> None:
+        """Bring the texts of all files, notes and annotations into the index; meant to run beside the window.
+
+        What was done stays done when it is cancelled.
+        """
+        await self.ensure_loaded()
+        await self._indexing.texts(self.contents, progress)
+
+    async def search_texts(
+        self, text: str, mode: Mode, accepts: Callable[[str], bool], limit: int, offset: int
+    ) -> TextHits:
+        """Search the texts that are indexed so far; indexing is begun if nobody has."""
+        self._indexing.start_texts(self.contents)
+        await self._indexing.wait_for_texts(PATIENCE_FOR_TEXTS_S)
+        items = self.contents.items
+        notes = self.contents.notes
+
+        def run() -> TextHits:
+            try:
+                return search_texts(
+                    self._indexing.file,
+                    text,
+                    mode,
+                    lambda i: (i in items or i in notes) and accepts(i),
+                    limit,
+                    offset,
+                )
+            except sqlite3.Error:
+                return TextHits((), ())
 
         return await self._in(self._worker, run)
 

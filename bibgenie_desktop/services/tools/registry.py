@@ -12,6 +12,7 @@ from bibgenie_desktop.services.tools.list_collections import ListCollections
 from bibgenie_desktop.services.tools.list_items import ListItems
 from bibgenie_desktop.services.tools.list_tags import ListTags
 from bibgenie_desktop.services.tools.read_document import ReadDocument
+from bibgenie_desktop.services.tools.search_fulltext import SearchFulltext
 from bibgenie_desktop.services.tools.search_items import SearchItems
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
@@ -22,6 +23,7 @@ def library_tools(library: ZoteroLibrary) -> tuple[Tool, ...]:
         ReadDocument(library),
         FindInDocument(library),
         GetItems(library),
+        SearchFulltext(library),
         GetAnnotations(library),
         GetNotes(library),
         ListItems(library),

@@ -1,0 +1,142 @@
+"""Searching the texts of the index: which items speak of it, and the places where they do."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from bibgenie_desktop.zotero.folding import fold_same_length, is_cjk, words
+from bibgenie_desktop.zotero.index_file import IndexFile
+from bibgenie_desktop.zotero.index_terms import Mode, question
+
+SNIPPET: Final = 240
+MOST_SNIPPETS: Final = 3
+_LOOKED_AT: Final = 400
+"""Places in one text that are compared for the best snippets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A stretch of text. `part` is its page (from 0) or annotation; `core` are the words at the hit."""
+
+    text: str
+    part: int
+    offset: int
+    core: str
+    mark: str = ""
+    """The id of the annotation it is from."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextHit:
+    """A text with hits. `parts` is how many pages its text has; 1 where pages are not known."""
+
+    id: str
+    """Of the attachment or note."""
+    item_id: str
+    kind: str
+    source: str
+    score: float
+    parts: int
+    snippets: tuple[Snippet, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextHits:
+    """`items` are the ids of all items with hits, best first; `hits` those of the page asked for."""
+
+    items: tuple[str, ...]
+    hits: tuple[TextHit, ...]
+
+
+def search_texts(
+    index: IndexFile,
+    text: str,
+    mode: Mode,
+    accepts: Callable[[str], bool],
+    limit: int,
+    offset: int,
+) -> TextHits:
+    """Raises `sqlite3.Error` where there is no usable index. `accepts` is asked with the ids of items."""
+    match = question(text, mode)
+    if not match:
+        return TextHits((), ())
+    with index.reading() as db:
+        rows = db.execute(
+            "SELECT d.row, d.id, d.item, d.kind, d.source, bm25(document_words) FROM document_words"
+            " JOIN document d ON d.row = document_words.rowid WHERE document_words MATCH ? ORDER BY 6",
+            (match,),
+        ).fetchall()
+        by_item: dict[str, list[tuple[int, str, str, str, float]]] = {}
+        for row, full_id, item, kind, source, score in rows:
+            if item in by_item or accepts(item):
+                by_item.setdefault(item, []).append((row, full_id, kind, source, score))
+        pattern = _pattern(text, mode)
+        hits = []
+        for item in list(by_item)[offset : offset + limit]:
+            for row, full_id, kind, source, score in by_item[item][:3]:
+                (blob,) = db.execute("SELECT text FROM document WHERE row = ?", (row,)).fetchone()
+                whole = zlib.decompress(blob).decode("utf-8", "replace")
+                bare = full_id.partition(":")[0]
+                found = tuple(_snippets(whole, pattern, kind))
+                hits.append(TextHit(bare, item, kind, source, -score, whole.count("\f") + 1, found))
+    return TextHits(tuple(by_item), tuple(hits))
+
+
+def _pattern(text: str, mode: Mode) -> re.Pattern[str]:
+    """The words where they begin; runs of Chinese anywhere. A phrase as it stands."""
+    found = dict.fromkeys(words(text))
+    if mode == "phrase":
+        return re.compile(r"[\W_]+".join(re.escape(w) for w in found) or r"(?!)")
+    longest_first = sorted(found, key=len, reverse=True)
+    return re.compile(
+        "|".join(re.escape(w) if is_cjk(w) else rf"\b{re.escape(w)}" for w in longest_first) or r"(?!)"
+    )
+
+
+def _snippets(text: str, pattern: re.Pattern[str], kind: str) -> list[Snippet]:
+    """The stretches with the most different words, in the order of the text."""
+    folded = text.lower() if text.isascii() else fold_same_length(text)
+    places: list[tuple[int, int, str]] = []
+    for match in pattern.finditer(folded):
+        places.append((match.start(), match.end(), match[0]))
+        if len(places) >= _LOOKED_AT:
+            break
+    ranked: list[tuple[int, int, int]] = []
+    last = 0
+    for first, (start, _, _) in enumerate(places):
+        last = max(last, first)
+        while last + 1 < len(places) and places[last + 1][1] - start <= SNIPPET - 40:
+            last += 1
+        distinct = len({p[2] for p in places[first : last + 1]})
+        ranked.append((-distinct, start, places[last][1]))
+    chosen: list[tuple[int, int]] = []
+    for _, start, end in sorted(ranked):
+        if all(abs(start - s) > SNIPPET for s, _ in chosen):
+            chosen.append((start, end))
+        if len(chosen) == MOST_SNIPPETS:
+            break
+    return [_snippet(text, start, end, kind) for start, end in sorted(chosen)]
+
+
+def _snippet(text: str, start: int, end: int, kind: str) -> Snippet:
+    room = max(0, SNIPPET - (end - start)) // 2
+    begin = text.rfind("\f", 0, start) + 1
+    stop = text.find("\f", start)
+    stop = len(text) if stop < 0 else stop
+    low, high = max(begin, start - room), min(stop, max(end, start + 1) + room)
+    while low > begin and low < start and not text[low - 1].isspace() and not is_cjk(text[low]):
+        low += 1
+    while high < stop and high > end and not text[high - 1].isspace() and not is_cjk(text[high - 1]):
+        high -= 1
+    shown = " ".join(text[low:high].split())
+    mark = ""
+    if kind == "annotations":
+        mark = text[begin : begin + 40].split(" ", 1)[0]
+        shown = " ".join(text[max(low, begin + len(mark)) : high].split())
+    body = f"{'…' if low > begin else ''}{shown}{'…' if high < stop else ''}"
+    core = " ".join(text[max(low, start - 30) : min(high, end + 30)].split()[1:-1])
+    return Snippet(body, text.count("\f", 0, start), start - begin, core, mark)
