@@ -24,7 +24,7 @@ def light_theme(qapp: QApplication) -> Iterator[theme.Theme]:
     result.set_appearance(plain)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def _garbage_dies_in_the_main_thread() -> Iterator[None]:
     """As in the application: no other thread may destroy a widget of an earlier test."""
     gc.disable()

@@ -6,13 +6,15 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
+from bibgenie_desktop.domain.ids import MessageId
 from bibgenie_desktop.domain.messages import Checkpoint
-from bibgenie_desktop.domain.parts import Draft
+from bibgenie_desktop.domain.parts import TextPart
 from bibgenie_desktop.domain.states import SessionState
 from bibgenie_desktop.gui.conversation.rows import PlaceholderRow
+from bibgenie_desktop.storage.store import Store
 from tests.gui.bench import bench
 from tests.scripted_server import ScriptedServer, text
-from tests.services.desk import summary_text
+from tests.services.desk import desk, summary_text
 
 
 async def test_a_restart_brings_the_draft_back(qapp: QApplication, tmp_path: Path) -> None:
@@ -133,18 +135,21 @@ async def test_a_damaged_session_is_read_only_says_why_and_can_be_copied(
 async def test_a_long_session_opens_at_its_end_and_pages_back_to_its_beginning(
     qapp: QApplication, tmp_path: Path
 ) -> None:
-    turns, summary = 60, summary_text()
+    turns = 60
     with ScriptedServer() as server:
-        server.reply_with(
-            lambda body: text(summary if "Research Goal" in str(body["messages"]) else "Yes.")
-        )
-        async with bench(tmp_path, server) as on:
-            chat = on.desk.chats.chat
-            assert chat is not None
+        server.script(text(summary_text()))
+        async with desk(tmp_path, server) as before:
+            session = await before.workspace.new_session("Long")
             for number in range(turns):
-                await chat.send(Draft(f"Question {number}?"))
+                asked = (TextPart(f"Question {number}?"),)
+                reply = MessageId(f"answer-{number:03d}")
+                await before.store.run(Store.send, session.id, session.head, asked, reply, "test/scripted")
+                answer = (TextPart("Because " * 20),)
+                done = await before.store.run(Store.finish, session.id, "complete", "", answer, ())
+                session = done.session
+            chat = await before.chat(session.id)
             await chat.compact()
-            assert any(isinstance(m, Checkpoint) for m in chat.path)
+            assert isinstance(chat.path[-1], Checkpoint)
         async with bench(tmp_path, server) as on:
             await on.until(lambda: bool(on.rows))
             front = on.desk.chats.front
