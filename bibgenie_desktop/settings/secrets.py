@@ -81,7 +81,7 @@ class SecretStore:
             return self._session[provider], "session"
         if provider not in self._read:
             try:
-                found = await self._ask(lambda ring: ring.get_password(SERVICE, provider))
+                found = await self._ask(provider, lambda ring: ring.get_password(SERVICE, provider))
             except _NoKeyring:
                 found = None
             except SecretStoreUnavailable:
@@ -102,7 +102,9 @@ class SecretStore:
             ring.set_password(SERVICE, provider, key)
             return ring.get_password(SERVICE, provider)
 
-        if await self._ask(store) != key:  # a keyring that is switched off takes everything and keeps nothing
+        if (
+            await self._ask(provider, store) != key
+        ):  # a keyring that is switched off takes everything and keeps nothing
             raise _NoKeyring(provider)
         self._session.pop(provider, None)
         self._read[provider] = key
@@ -121,11 +123,11 @@ class SecretStore:
                 ring.delete_password(SERVICE, provider)
 
         try:
-            await self._ask(remove)
+            await self._ask(provider, remove)
         except _NoKeyring:
             return
 
-    async def _ask(self, question: Callable[[Keyring], T]) -> T:
+    async def _ask(self, provider: str, question: Callable[[Keyring], T]) -> T:
         """Ask the keyring in a daemon thread: one that hangs in a prompt must not keep the application
         alive."""
         loop = asyncio.get_running_loop()
@@ -156,7 +158,7 @@ class SecretStore:
         except Exception as error:
             logger.warning("the keyring failed: %s", type(error).__name__)
             if type(error).__name__ == "NoKeyringError":
-                raise _NoKeyring from error
+                raise _NoKeyring(provider) from error
             raise SecretStoreUnavailable(
                 "The system's keyring could not be opened.",
                 "Unlock it and try again, or enter the key again to use it until you quit.",
@@ -178,8 +180,8 @@ class SecretStore:
 class _NoKeyring(SecretStoreUnavailable):
     """There is none at all, so nothing can be in it."""
 
-    def __init__(self, provider: str = "") -> None:
-        name = environment_name(provider) if provider else "BIBGENIE_…_API_KEY"
+    def __init__(self, provider: str) -> None:
+        name = environment_name(provider)
         super().__init__(
             "No system keyring is available, so the key can be kept only until you quit.",
             f"Install GNOME Keyring or KWallet, or set the variable {name}.",

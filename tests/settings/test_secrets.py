@@ -157,12 +157,3 @@ async def test_backend_that_raises_anything_is_a_sentence() -> None:
 def test_importing_does_not_load_the_keyring() -> None:
     code = "import sys, bibgenie_desktop.settings.secrets; sys.exit('keyring' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=30).returncode == 0
-
-
-@pytest.mark.keyring
-async def test_real_keyring_keeps_a_key() -> None:
-    keys = SecretStore({})
-    await keys.set("bibgenie-test", "secret")
-    assert await SecretStore({}).find("bibgenie-test") == ("secret", "keyring")
-    await keys.forget("bibgenie-test")
-    assert await SecretStore({}).get("bibgenie-test") is None
