@@ -45,6 +45,10 @@ class AnthropicDecoder(JsonDecoder):
         self._figures: dict[str, Any] = {}
         self._reason: str | None = None
 
+    @property
+    def complete(self) -> bool:
+        return self._reason is not None
+
     def whole(self, payload: object) -> list[Event] | None:
         found = mapping(payload)
         if found.get("error"):

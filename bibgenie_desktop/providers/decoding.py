@@ -54,6 +54,11 @@ class JsonDecoder:
                 f"“{self._profile.provider}” sent something that cannot be read.", KEPT
             ) from error
 
+    @property
+    def complete(self) -> bool:
+        """Whether the model has said that this is the end, be the body at its end or not."""
+        return self.done
+
     def whole(self, payload: object) -> list[Event] | None:
         """The events of a complete answer that came as one JSON value; None: it is no such answer."""
         raise NotImplementedError

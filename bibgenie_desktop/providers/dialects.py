@@ -6,6 +6,7 @@ A server that is not listed gets the plain form, which nearly all of them accept
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import urlsplit
@@ -35,6 +36,8 @@ class ChatDialect:
     reasoning_as: ReasoningForm = "reasoning_content"
     echo: ReasoningReplay = "none"
     """The least that the server demands back; a model's profile may ask for more."""
+    asks_to_reason: tuple[tuple[str, Mapping[str, object]], ...] = ()
+    """Fields that make a model think which does so only when told."""
     never_echo: str = ""
     """Models (a pattern) that refuse their reasoning whatever the profile says."""
 
@@ -47,17 +50,30 @@ class ChatDialect:
 PLAIN = ChatDialect()
 
 _OPENAI = ChatDialect("openai", max_tokens_key="max_completion_tokens", refuses_large_limits=True)
+_THINKING = (("thinking", {"type": "enabled"}),)
+_ZAI = ChatDialect("zai", refuses_large_limits=True, asks_to_reason=_THINKING)
 _HOSTS: dict[str, ChatDialect] = {
     "api.openai.com": _OPENAI,
-    "openrouter.ai": ChatDialect("openrouter", reasoning_as="details", echo="turn"),
+    "openrouter.ai": ChatDialect(
+        "openrouter",
+        reasoning_as="details",
+        echo="turn",
+        asks_to_reason=(("reasoning", {"enabled": True}),),
+    ),
     # Thinking with tools: the next step is refused without the reasoning of the ones before. The first R1
     # refuses the field itself.
-    "api.deepseek.com": ChatDialect("deepseek", refuses_large_limits=True, echo="turn", never_echo=r"\br1\b"),
+    "api.deepseek.com": ChatDialect(
+        "deepseek",
+        refuses_large_limits=True,
+        echo="turn",
+        never_echo=r"\br1\b",
+        asks_to_reason=_THINKING,
+    ),
     "api.mistral.ai": ChatDialect("mistral", asks_for_usage=False, reasoning_as="thinking"),
     "api.groq.com": ChatDialect("groq", refuses_large_limits=True, reasoning_as="reasoning"),
     "api.x.ai": ChatDialect("xai"),
-    "api.z.ai": ChatDialect("zai", refuses_large_limits=True),
-    "open.bigmodel.cn": ChatDialect("zai", refuses_large_limits=True),
+    "api.z.ai": _ZAI,
+    "open.bigmodel.cn": _ZAI,
 }
 _AZURE = replace(_OPENAI, name="azure", key_header="api-key")
 _AZURE_HOSTS = (".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com")

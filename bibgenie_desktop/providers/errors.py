@@ -32,7 +32,8 @@ _OVERFLOW = re.compile(
     r"|context window exceeds|greater than the context length|longer than the context length"
     r"|exceeds? the context (size|length)|longer than the (model's )?context|context size has been exceeded"
     r"|context[_ ]length[_ ]exceeded|too large for model|`?max_tokens`? exceed context limit"
-    r"|`?max_new_tokens`? must be <=|input is too long|prompt too long",
+    r"|`?max_new_tokens`? must be <=|input is too long|prompt too long|prompt exceeds max length"
+    r"|too many tokens: |when context the overflows|current length is [0-9]+ while limit is",
     re.IGNORECASE | re.DOTALL,
 )
 _OVERFLOW_CODES = {"context_length_exceeded", "exceed_context_size_error", "model_context_window_exceeded"}
@@ -62,6 +63,9 @@ _PAIRS = (
         2,
         1,
     ),
+    (rf"current length is {_NUMBER} while limit is {_NUMBER}", 2, 1),
+    (rf"prompt is too long: {_NUMBER},.{{0,40}}?context length: {_NUMBER}", 2, 1),
+    (rf"keep the first {_NUMBER} tokens.{{0,80}}?context length of only {_NUMBER}", 2, 1),
     (_MAXIMUM, 1, 0),
 )
 

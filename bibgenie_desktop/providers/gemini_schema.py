@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 _PLAIN = (
-    "description", "title", "nullable", "minimum", "maximum", "minItems", "maxItems", "minLength",
-    "maxLength", "pattern", "default", "required",
+    "description", "nullable", "minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength",
+    "pattern", "required",
 )  # fmt: skip
 _FORMATS = {"string": {"enum", "date-time"}, "integer": {"int32", "int64"}, "number": {"float", "double"}}
 
@@ -28,6 +28,8 @@ def gemini_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     if schema.get("format") in _FORMATS.get(kind, ()):
         made["format"] = schema["format"]
     _add_values(made, schema)
+    if "default" in schema:  # the field itself is ignored
+        _describe(made, f"Default: {schema['default']}.")
     if isinstance(items := schema.get("items"), Mapping):
         made["items"] = gemini_schema(items)
     elif kind == "array":
@@ -37,6 +39,8 @@ def gemini_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     choices = schema.get("anyOf") or schema.get("oneOf")
     if isinstance(choices, list):
         _add_choices(made, [choice for choice in choices if isinstance(choice, Mapping)])
+    if not made.keys() & {"type", "anyOf"}:
+        made["type"] = "string"  # one is demanded
     if "required" in made:
         made["required"] = [name for name in made["required"] if name in made.get("properties", {})]
         if not made["required"]:
@@ -63,8 +67,11 @@ def _add_values(made: dict[str, Any], schema: Mapping[str, Any]) -> None:
         made["type"] = "string"
         made["enum"] = list(values)
         return
-    allowed = "One of " + ", ".join(str(value) for value in values) + "."
-    made["description"] = f"{made['description']} {allowed}" if made.get("description") else allowed
+    _describe(made, "One of " + ", ".join(str(value) for value in values) + ".")
+
+
+def _describe(made: dict[str, Any], sentence: str) -> None:
+    made["description"] = f"{made['description']} {sentence}" if made.get("description") else sentence
 
 
 def _add_choices(made: dict[str, Any], choices: list[Mapping[str, Any]]) -> None:

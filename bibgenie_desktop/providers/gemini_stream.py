@@ -46,6 +46,10 @@ class GeminiDecoder(JsonDecoder):
         self._figures: Mapping[str, Any] | None = None
         self._reason = ""
 
+    @property
+    def complete(self) -> bool:
+        return bool(self._reason)
+
     def whole(self, payload: object) -> list[Event] | None:
         """One answer, or the chunks of a stream as a list."""
         chunks = payload if isinstance(payload, list) else [payload]

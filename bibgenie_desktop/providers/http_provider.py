@@ -8,7 +8,14 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from typing import Any, Protocol
 
-from bibgenie_desktop.domain.errors import AuthError, BadAnswer, Overloaded, ProviderError, Unreachable
+from bibgenie_desktop.domain.errors import (
+    AuthError,
+    BadAnswer,
+    Overloaded,
+    ProviderError,
+    StreamCut,
+    Unreachable,
+)
 from bibgenie_desktop.net import Http, Response
 from bibgenie_desktop.providers.base import Event, Request
 from bibgenie_desktop.providers.errors import http_error
@@ -33,9 +40,12 @@ class Reader(Protocol):
 
 
 class Decoder(Protocol):
-    """Reads one answer. `done`: the rest of the body is of no interest."""
+    """Reads one answer. `done`: the rest of the body is of no interest; `complete`: it may break off."""
 
     done: bool
+
+    @property
+    def complete(self) -> bool: ...
 
     def feed(self, event: SseEvent) -> list[Event]: ...
 
@@ -151,7 +161,7 @@ class HttpProvider:
         decoder, reader = self._codec.decoder(request), self._codec.reader()
         maybe_whole = kind == "application/json"
         size = 0
-        async for data in response.chunks():
+        async for data in _until_cut(response, decoder):
             size += len(data)
             if size > MAX_STREAM_BYTES:
                 raise BadAnswer(f"The answer of “{self._id}” has no end.", "What had arrived is kept.")
@@ -205,6 +215,16 @@ class HttpProvider:
             f"What answers at the address of “{self._id}” is not a model provider.",
             "A proxy, a login page or a wrong address. Check the connection and the provider's address.",
         )
+
+
+async def _until_cut(response: Response, decoder: Decoder) -> AsyncGenerator[bytes, None]:
+    """The body as it comes. Some servers hang up without a proper end once all has been said: no cut."""
+    try:
+        async for data in response.chunks():
+            yield data
+    except StreamCut:
+        if not decoder.complete:
+            raise
 
 
 def joined(base_url: str, path: str) -> str:

@@ -65,6 +65,8 @@ class ChatCodec:
             body[dialect.max_tokens_key] = limit
         if request.tools and profile.tools:
             body["tools"] = [_tool(spec) for spec in request.tools]
+        if profile.reasoning and request.purpose == "answer":
+            body.update((name, dict(value)) for name, value in dialect.asks_to_reason)
         return body
 
     def reader(self) -> SseReader:

@@ -74,6 +74,10 @@ class ChatDecoder(JsonDecoder):
         self._details: list[_Detail] = []
         self._refused = False
 
+    @property
+    def complete(self) -> bool:
+        return self._reason is not None or self.done
+
     def whole(self, payload: object) -> list[Event] | None:
         if not isinstance(payload, dict) or not (payload.get("choices") or payload.get("error")):
             return None

@@ -58,6 +58,8 @@ class ResponsesCodec:
             body["instructions"] = request.system
         if not _DOES_NOT_REASON.search(profile.model):
             body["include"] = ["reasoning.encrypted_content"]
+            if profile.reasoning:
+                body["reasoning"] = {"summary": "auto"}
         if (limit := output_limit(request)) is not None:
             body["max_output_tokens"] = limit
         if request.tools and profile.tools:

@@ -119,6 +119,21 @@ def test_reasoning_goes_back_in_the_field_and_to_the_models_that_want_it(
     }
 
 
+@pytest.mark.parametrize(
+    ("address", "field", "value"),
+    [
+        (OPENROUTER, "reasoning", {"enabled": True}),
+        (DEEPSEEK, "thinking", {"type": "enabled"}),
+        (ZAI, "thinking", {"type": "enabled"}),
+    ],
+)
+def test_model_that_thinks_only_when_told_is_told(address: str, field: str, value: Any) -> None:
+    assert body(address, reasoning=True)[field] == value
+    assert field not in body(address)
+    summary = replace(request(user("Hi"), reasoning=True), purpose="summary")
+    assert field not in codec_of("openai-chat", address).encode(summary)
+
+
 def test_openrouter_gets_its_details_back_within_the_turn() -> None:
     detail = {"type": "reasoning.encrypted", "data": "abc==", "format": "f", "index": 0, "id": "r1"}
     opaque = {"model": PROFILE.ref, "reasoning_details": [detail]}

@@ -193,6 +193,8 @@ def test_image_is_sent_by_its_bytes() -> None:
         ({"type": "string", "format": "uri"}, {"type": "string"}),
         ({"type": "string", "format": "date-time"}, {"type": "string", "format": "date-time"}),
         ({"type": "array", "items": {"type": "string", "examples": ["x"]}, "uniqueItems": True}, {"type": "array", "items": {"type": "string"}}),
+        ({"type": "integer", "default": 20}, {"type": "integer", "description": "Default: 20."}),
+        ({"description": "Anything."}, {"type": "string", "description": "Anything."}),
         ({"type": "array"}, {"type": "array", "items": {"type": "string"}}),
         ({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a", "gone"]}, {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}),
     ],

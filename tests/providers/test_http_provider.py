@@ -478,3 +478,24 @@ async def test_fault_in_a_stream_that_quotes_the_key_is_told_without_it() -> Non
                 await events(lab, asked(server))
     assert key not in "".join(traceback.format_exception(caught.value))
     assert "the key … may not" in str(caught.value)
+
+
+@EVERY_KIND
+async def test_server_that_hangs_up_once_all_was_said_has_not_cut_the_answer(kind: str) -> None:
+    with ScriptedServer() as server:
+        server.script(replace(streamed(kind, FULL[kind]), ending="cut"))
+        async with provider(server, kind=kind) as lab:
+            got = await events(lab, small(server))
+    assert got[-1] == Finished("tool_calls")
+    assert usage_of(got) == (20, 5)
+
+
+async def test_hanging_up_before_the_usage_leaves_the_answer_and_no_figures() -> None:
+    body = text("Hello", usage=(12, 2)).chunks[:3]
+    with ScriptedServer() as server:
+        server.script(raw(*body, ending="cut"))
+        async with provider(server) as lab:
+            got = await events(lab, asked(server))
+    assert text_of(got) == "Hello"
+    assert usage_of(got) is None
+    assert got[-1] == Finished("stop")

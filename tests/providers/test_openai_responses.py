@@ -82,6 +82,13 @@ def test_models_that_do_not_reason_are_not_asked_for_it(model: str, includes: bo
     assert ("include" in CODEC.encode(request(user("Hi"), model=model))) is includes
 
 
+def test_summary_of_reasoning_is_asked_for_where_reasoning_is() -> None:
+    assert CODEC.encode(request(user("Hi"), model="gpt-5", reasoning=True))["reasoning"] == {
+        "summary": "auto"
+    }
+    assert "reasoning" not in CODEC.encode(request(user("Hi"), model="gpt-4o", reasoning=True))
+
+
 @pytest.mark.parametrize(("known", "limit"), [(None, None), (16_384, 120_000)])
 def test_limit_that_would_be_a_guess_is_left_to_the_provider(known: int | None, limit: int | None) -> None:
     sent = replace(request(user("Hi"), max_output=known), max_output_tokens=120_000)
