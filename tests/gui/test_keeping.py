@@ -162,3 +162,21 @@ async def test_a_long_session_opens_at_its_end_and_pages_back_to_its_beginning(
                 on.window.conversation.older_requested.emit()
                 await on.until(lambda before=before: len(on.asked) > before)  # type: ignore[misc]
             assert [r.text for r in on.asked] == [f"Question {n}?" for n in range(turns)]
+
+
+async def test_what_is_typed_while_the_session_changes_stays_with_the_old_one(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    with ScriptedServer() as server:
+        server.script(text("One."))
+        async with bench(tmp_path, server) as on:
+            await on.ask_and_wait("Why?")
+            first = on.desk.chats.front
+            assert first is not None
+            on.desk.sessions.new()
+            on.write("typed in between")
+            await on.until(lambda: on.desk.chats.front is not first)
+            assert on.text == ""
+            on.window.sidebar.list.session_chosen.emit(first.id)
+            await on.until(lambda: on.desk.chats.front is first)
+            assert on.text == "typed in between"

@@ -100,6 +100,7 @@ class Desk(QObject):
 
     def _connect_chat(self) -> None:
         chats, window = self.chats, self.window
+        chats.about_to_show.connect(window.composer.flush_draft)
         chats.shown.connect(self._on_shown)
         chats.tree_may_have_grown.connect(self.branches.refresh)
         chats.state_changed.connect(self.branches.redraw)

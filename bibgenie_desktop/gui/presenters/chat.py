@@ -12,30 +12,23 @@ from bibgenie_desktop.domain.ids import MessageId, SessionId
 from bibgenie_desktop.domain.messages import AssistantMessage, UserMessage
 from bibgenie_desktop.domain.parts import Draft, ImagePart, ResourcePart, text_of
 from bibgenie_desktop.domain.states import Action, SessionState
-from bibgenie_desktop.domain.topology import Placeholder
 from bibgenie_desktop.gui.conversation import rows as view_rows
 from bibgenie_desktop.gui.docks.outline import Tree
 from bibgenie_desktop.gui.presenters.conversation import Conversation
 from bibgenie_desktop.gui.presenters.drafts import Drafts
+from bibgenie_desktop.gui.presenters.permissions import answer_of, is_newest, marker_of, reason_against
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import tr
 from bibgenie_desktop.services import events
 from bibgenie_desktop.services.chat import Chat
 from bibgenie_desktop.services.workspace import Workspace
 
-OF_ROW: dict[view_rows.Action, Action] = {
-    "retry": Action.RETRY,
-    "retry_with": Action.RETRY,
-    "edit": Action.EDIT,
-    "fork": Action.FORK,
-    "copy": Action.COPY,
-    "quote": Action.TYPE,
-}
-
 
 class ChatPresenter(QObject):
     """Every open session keeps its `Conversation`; one of them is in front."""
 
+    about_to_show = Signal()
+    """What is in the composer should be reported now: another session takes its place."""
     shown = Signal(object)
     """The `Conversation` that is in front now."""
     rows_changed = Signal(object)
@@ -83,6 +76,7 @@ class ChatPresenter(QObject):
     async def _show(self, session_id: str) -> None:
         try:
             chat = await self._workspace.chat(SessionId(session_id))
+            self.about_to_show.emit()
             edits = self._question_asked_last(chat)
             draft, editing = await self.drafts.load(chat, edits)
         except UserError as error:
@@ -97,6 +91,10 @@ class ChatPresenter(QObject):
             conversation.row_changed.connect(self._on_row_changed)
             conversation.announced.connect(self._on_announced)
             self._tasks.start(self._check_whole(conversation), "check of the whole branch")
+        self.about_to_show.emit()
+        await self.drafts.flush()  # what was typed meanwhile
+        if self._wanted != session_id:
+            return
         self._front = conversation
         self.drafts.show(chat, draft, editing)
         self.shown.emit(conversation)
@@ -196,48 +194,18 @@ class ChatPresenter(QObject):
         """Why something cannot be done with a row now, for its buttons and its menu."""
         if self._front is None:
             return tr("No session is open.")
-        reason = self.refusal(OF_ROW[action])
-        if reason is not None or action in ("copy", "quote"):
-            return reason
-        entry = self._front.entry(row_id)
-        if entry is None:
-            return tr("This answer is still being written.")
-        if action == "edit":
-            return None if isinstance(entry, UserMessage) else tr("Only your own messages can be edited.")
-        if isinstance(entry, Placeholder) or self._answer_of(row_id) is None:
-            return tr("There is no answer here.")
-        if action == "fork" and not isinstance(entry, AssistantMessage):
-            return tr("A fork begins at an answer.")
-        return None
+        return reason_against(self._front, action, row_id)
 
     def marker_of(self, citation: view_rows.CitationView) -> str:
         """The marker that a citation stands for in the conversation in front."""
-        rows = self._front.rows() if self._front is not None else []
-        found = (
-            raw
-            for row in rows
-            if isinstance(row, view_rows.AnswerRow)
-            for raw, view in row.citations.items()
-            if view == citation
-        )
-        return next(found, "")
+        return marker_of(self._front, citation) if self._front is not None else ""
 
     def is_newest(self, row_id: str) -> bool:
         """Whether a row belongs to the last turn: elsewhere, retry and edit make a new branch."""
-        if self._front is None:
-            return True
-        entries = self._front.entries
-        last = max((i for i, e in enumerate(entries) if isinstance(e, UserMessage)), default=0)
-        return any(e.id == row_id for e in entries[last:])
+        return self._front is None or is_newest(self._front, row_id)
 
-    def _answer_of(self, row_id: str) -> AssistantMessage | None:
-        """The answer that a row is, or that follows the question it is."""
-        if self._front is None:
-            return None
-        for entry in self._front.entries:
-            if isinstance(entry, AssistantMessage) and row_id in (entry.id, entry.parent_id):
-                return entry
-        return None
+    def _answer(self, row_id: str) -> AssistantMessage | None:
+        return answer_of(self._front, row_id) if self._front is not None else None
 
     # -- wishes
 
@@ -274,7 +242,7 @@ class ChatPresenter(QObject):
             self._run("undo checkpoint", self.chat.undo_checkpoint())
 
     def retry(self, row_id: str, model: str = "") -> None:
-        answer = self._answer_of(row_id)
+        answer = self._answer(row_id)
         if self.chat is not None and answer is not None:
             self._dismiss()
             self._run("retry", self.chat.retry(answer.id, model))
@@ -298,7 +266,7 @@ class ChatPresenter(QObject):
                 self.edit(last)
 
     def fork(self, row_id: str) -> None:
-        answer = self._answer_of(row_id)
+        answer = self._answer(row_id)
         if self.chat is not None and answer is not None:
             self._tasks.start(self._fork(self.chat, answer.id), "fork")
 

@@ -53,6 +53,10 @@ class Drafts(QObject):
         return draft, None
 
     def show(self, chat: Chat, draft: Draft, editing: MessageId | None) -> None:
+        early = self._session is None and draft.empty and not self.now.empty
+        if early:  # typed before the first session was there
+            draft = self.now
+            self._timer.start()
         self._session, self.now, self.editing = chat.session_id, draft, editing
         self.shown.emit(draft)
         self.editing_changed.emit(editing)
