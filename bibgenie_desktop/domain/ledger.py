@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Final
 
 from bibgenie_desktop.domain.locators import LedgerEntry, Locator, Resource
 from bibgenie_desktop.domain.messages import AssistantMessage, UserMessage
 from bibgenie_desktop.domain.parts import ResourcePart, ToolPart
 from bibgenie_desktop.domain.tokens import estimate_text
+
+_NOTICE: Final = estimate_text("and 999,999 more: read_result with handle “ledger”")
 
 
 def used_in(message: UserMessage | AssistantMessage) -> Iterator[Resource]:
@@ -66,7 +69,7 @@ def project_ledger(ledger: Iterable[LedgerEntry], budget: int) -> str:
     """The ranked head of a ledger within a budget of tokens: pins first, then the newest and most used."""
     ranked = sorted(ledger, key=lambda e: (not e.pinned, -e.last_used, -e.count))
     lines: list[str] = []
-    room = budget - estimate_text("and 999,999 more: read_result with handle “ledger”")
+    room = budget - _NOTICE
     for index, entry in enumerate(ranked):
         line = _line(entry)
         room -= estimate_text(line + "\n")
@@ -75,6 +78,11 @@ def project_ledger(ledger: Iterable[LedgerEntry], budget: int) -> str:
             break
         lines.append(line)
     return "\n".join(lines)
+
+
+def pins_fit(ledger: Iterable[LedgerEntry], budget: int) -> bool:
+    """Whether the projection of a ledger within this budget holds every pin."""
+    return pins_cost(e for e in ledger if e.pinned) + _NOTICE <= budget
 
 
 def pins_cost(pins: Iterable[LedgerEntry]) -> int:

@@ -24,6 +24,7 @@ from bibgenie_desktop.domain.parts import Draft, Part, title_of
 from bibgenie_desktop.domain.states import Action, SessionState
 from bibgenie_desktop.services import events
 from bibgenie_desktop.services.cancel import CancelToken
+from bibgenie_desktop.services.cards import Cards
 from bibgenie_desktop.services.compaction_flow import CompactionFlow
 from bibgenie_desktop.services.compactor import Compactor
 from bibgenie_desktop.services.estimates import Estimates
@@ -31,7 +32,7 @@ from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.notices import not_compacted, too_large
 from bibgenie_desktop.services.open_session import OpenSession
 from bibgenie_desktop.services.planner import Plan, Planner
-from bibgenie_desktop.services.tools.base import Card, Decision
+from bibgenie_desktop.services.tools.base import Decision
 from bibgenie_desktop.services.tools.read_result import ReadResult
 from bibgenie_desktop.services.tools.toolbox import Toolbox
 from bibgenie_desktop.services.turn import TurnRunner
@@ -67,10 +68,9 @@ class Chat(OpenSession):
         self._flow = CompactionFlow(self, store, planner, compactor, automatic=automatic)
         reader = ReadResult(self.read_handle)
         self._compactor = compactor
-        self._card_turn = asyncio.Lock()
-        self._decision: asyncio.Future[Decision] | None = None
+        self._cards = Cards(self)
         self._runner = TurnRunner(
-            store, planner, models, toolbox, reader, estimates, clock, self.announce, self._ask_person
+            store, planner, models, toolbox, reader, estimates, clock, self.announce, self._cards.ask
         )
 
     async def send(self, draft: Draft, *, without_compacting: bool = False) -> None:
@@ -210,6 +210,9 @@ class Chat(OpenSession):
         self.session = await self._store.run(Store.set_model, self.session_id, profile.ref)
         if self.session.head != head:
             await self.reload()
+        if shortage := self._planner.shortage(profile):
+            advice = "Choose a model with a larger window for work with your library."
+            self.announce(events.Notice("warn", shortage, advice, ("choose_model",), "session"))
         self.announce(events.ContextChanged())
 
     async def compact(self) -> None:
@@ -239,7 +242,8 @@ class Chat(OpenSession):
         old = self._leaf_checkpoint()
         async with self.working(SessionState.COMPACTING, "Checking the summary"):
             plan = await self.plan(Draft())
-            revised = self._compactor.revised(plan, old, summary, self.session.head)
+            pins = await self._store.run(Store.pins, self.session_id)
+            revised = self._compactor.revised(plan, old, summary, self.session.head, pins)
             self.go_on = await self._flow.commit(revised) == "done"
         await self._send_waiting(queue=False)
 
@@ -252,21 +256,7 @@ class Chat(OpenSession):
     def answer_card(self, decision: Decision) -> None:
         """The person's word on the proposal that the turn waits for."""
         self.require(Action.ANSWER_CARD)
-        if self._decision is not None and not self._decision.done():
-            self._decision.set_result(decision)
-
-    async def _ask_person(self, call_id: str, card: Card) -> Decision:
-        async with self._card_turn:
-            self._decision = asyncio.get_running_loop().create_future()
-            self.set_state(SessionState.AWAITING_APPROVAL, "Waiting for you")
-            self.announce(events.CardOpened(call_id, card))
-            try:
-                return await self._decision
-            finally:
-                self._decision = None
-                self.announce(events.CardClosed(call_id))
-                if self.state is SessionState.AWAITING_APPROVAL:
-                    self.set_state(SessionState.STREAMING, "Answering")
+        self._cards.answer(decision)
 
     def cancel(self) -> None:
         """Ends a preflight or a compaction; nothing of it is written."""

@@ -8,10 +8,10 @@ from dataclasses import replace
 from string import Template
 
 from bibgenie_desktop.domain.boundary import Compaction
-from bibgenie_desktop.domain.checkpoint import SECTIONS, judge, keys_in, strike_unknown_keys
+from bibgenie_desktop.domain.checkpoint import BUDGET_TOLERANCE, SECTIONS, judge, keys_in, strike_unknown_keys
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.ids import Clock, IdMaker, MessageId
-from bibgenie_desktop.domain.ledger import extend_ledger, keys_of, pins_cost, project_ledger
+from bibgenie_desktop.domain.ledger import extend_ledger, keys_of, pins_fit, project_ledger
 from bibgenie_desktop.domain.locators import LedgerEntry
 from bibgenie_desktop.domain.messages import Checkpoint, Head, Trigger
 from bibgenie_desktop.domain.parts import TextPart
@@ -61,11 +61,7 @@ class Compactor:
         previous = plan.path[newest] if newest is not None else None
         known = previous if isinstance(previous, Checkpoint) else None
         ledger = extend_ledger(known.ledger if known else (), decision.span, pins)
-        if pins_cost(pins) > plan.limits.ledger_budget:
-            raise CompactionFailed(
-                "What you pinned does not fit this model's checkpoint; nothing was changed.",
-                "Unpin something, or choose a model with a larger window.",
-            )
+        _require_room_for_pins(ledger, plan.limits.ledger_budget)
         spent: list[Usage] = []
         summary = await token.guard(self._summary(plan, decision, known, progress, spent))
         shown = keys_in(serialise((*decision.span, *decision.tail)) + (known.summary if known else ""))
@@ -73,18 +69,22 @@ class Compactor:
         built = self._built(plan, head, trigger, decision.first_kept_id, summary, ledger)
         return replace(built, usage=tuple(spent))
 
-    def revised(self, plan: Plan, old: Checkpoint, summary: str, head: Head) -> Checkpoint:
+    def revised(
+        self, plan: Plan, old: Checkpoint, summary: str, head: Head, pins: tuple[LedgerEntry, ...]
+    ) -> Checkpoint:
         """The checkpoint `old`, at the plan path's end, with a summary that a person edited.
 
         Raises `CompactionFailed` where the judge refuses it.
         """
+        ledger = extend_ledger(old.ledger, (), pins)
+        _require_room_for_pins(ledger, plan.limits.ledger_budget)
         verdict = judge(summary, finished=True, budget=plan.limits.summary_budget, replaces=None)
         if not verdict.accepted:
             raise CompactionFailed("The edited summary cannot be used yet.", " ".join(verdict.faults))
         path = serialise(m for m in plan.path if not isinstance(m, Checkpoint))
-        known = keys_in(old.summary) | keys_in(path) | keys_of(old.ledger)
+        known = keys_in(old.summary) | keys_in(path) | keys_of(ledger)
         struck, _ = strike_unknown_keys(summary.strip(), known)
-        return self._built(plan, head, "revise", old.first_kept_id, struck, old.ledger)
+        return self._built(plan, head, "revise", old.first_kept_id, struck, ledger)
 
     def _built(
         self,
@@ -133,6 +133,9 @@ class Compactor:
         refresh = not decision.span and not isinstance(plan.path[-1], Checkpoint)
         tail = serialise(decision.tail) if refresh else ""
         blocks = [serialise_message(m) for m in decision.span]
+        if known is not None and self._room(plan, previous, tail) < self._least_room(plan):
+            # A record made for a larger model: it is folded like a span.
+            blocks, previous = [f"[previous record]\n{previous}", *blocks], EMPTY_RECORD
         chunks = self._chunks(plan, blocks, previous, tail) or [""]
         replaced = None
         if not refresh:
@@ -220,13 +223,20 @@ class Compactor:
     def _size(self, text: str) -> int:
         return estimate_text(self._prompts.summary_system) + estimate_text(text) + 2 * 4
 
+    def _room(self, plan: Plan, previous: str, tail: str) -> int:
+        """Tokens of a span that one request has room for; each stage may write as much as the judge takes."""
+        written = int(BUDGET_TOLERANCE * plan.limits.summary_budget)
+        carried = max(estimate_text(previous), written)
+        frame = self._size(self._prompts.summary_request) + carried + estimate_text(_verbatim(tail))
+        return plan.limits.safe_limit - frame
+
+    def _least_room(self, plan: Plan) -> int:
+        return plan.limits.safe_limit // 8
+
     def _chunks(self, plan: Plan, blocks: list[str], previous: str, tail: str) -> list[str]:
         """The span in as few pieces as fit the summariser, cut between messages where possible."""
-        limits = plan.limits
-        carried = max(estimate_text(previous), limits.summary_budget)
-        frame = self._size(self._prompts.summary_request) + carried + estimate_text(_verbatim(tail))
-        room = limits.safe_limit - frame
-        if room < limits.safe_limit // 8:
+        room = self._room(plan, previous, tail)
+        if room < self._least_room(plan):
             raise CompactionFailed(
                 "This model's window is too small to summarise this conversation.",
                 "Choose a model with a larger window and compact again.",
@@ -259,6 +269,14 @@ def _pieces(block: str, room: int) -> list[tuple[str, int]]:
         pieces.append((piece, estimate_text(piece)))
         start += len(piece)
     return pieces
+
+
+def _require_room_for_pins(ledger: tuple[LedgerEntry, ...], budget: int) -> None:
+    if not pins_fit(ledger, budget):
+        raise CompactionFailed(
+            "What you pinned does not fit this model's checkpoint; nothing was changed.",
+            "Unpin something, or choose a model with a larger window.",
+        )
 
 
 def _verbatim(tail: str) -> str:

@@ -86,6 +86,15 @@ class Planner:
     def fixed(self, profile: ModelProfile) -> Fixed:
         return fixed_for(profile, self._prompts.system, self._toolbox.specs, self._reader)
 
+    def shortage(self, profile: ModelProfile) -> str:
+        """What a model's window has no room for, as a sentence; empty where nothing is missing."""
+        fixed = self.fixed(profile)
+        if not fixed.fits:
+            return f"{profile.label} is too small for this application's instructions."
+        if profile.tools and self._toolbox.specs and not fixed.tools:
+            return f"{profile.label} is too small for any tool: it answers without looking into your library."
+        return ""
+
     def plan(self, path: Path, draft: Draft, profile: ModelProfile) -> Plan:
         """The request that Send would make on a valid path with this draft."""
         return self._plan(path, draft, profile, project(path).plus_draft(draft), usages_of(path))

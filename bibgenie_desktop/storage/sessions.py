@@ -79,13 +79,20 @@ class Sessions(Records):
             return self._session(session_id)
 
     def fork(self, session_id: SessionId, message_id: MessageId, title: str) -> Session:
-        """A new session of the same tree whose leaf is a stored answer; nothing is copied."""
+        """A new session of the same tree whose leaf is an answer. No node is copied; pins come along."""
         with self._db.writing(lasting=True):
             origin = self._session(session_id)
             message = self._message(message_id, origin.tree_id)
             if not isinstance(message, AssistantMessage):
                 raise NotAllowed("Only from an answer can a fork begin.", "Choose an answer of the model.")
-            return self._add_session(origin.tree_id, title, origin.model, message.id, origin.id)
+            fork = self._add_session(origin.tree_id, title, origin.model, message.id, origin.id)
+            self._db.run(
+                "INSERT INTO pin (session_id, locator, title, created_at) "
+                "SELECT ?, locator, title, created_at FROM pin WHERE session_id = ?",
+                fork.id,
+                origin.id,
+            )
+            return fork
 
     def switch(self, session_id: SessionId, expected: Head, leaf_id: MessageId) -> Session:
         """Moves the leaf to an answer or a checkpoint of the same tree; the present leaf is no move."""
