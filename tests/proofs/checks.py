@@ -260,7 +260,7 @@ class Inspector:
                 or not self.world.automatic
                 or cut is None
                 or not reference.frees_enough(attempt.path, cut, attempt.cost, attempt.budget)
-                or not reference.may_help(attempt.path, cut, attempt.cost, attempt.budget, occupied)
+                or not self.may_help(trigger, attempt, cut, occupied)
             ):
                 continue
             if cut is not None:
@@ -272,10 +272,15 @@ class Inspector:
         cut = next(c for c in cuts if c.kept == node.kept)
         self.check_span(node, attempt, cut)
 
-    def check_span(self, node: Node, attempt: Attempt, cut: reference.Cut) -> None:
-        marks = Counter(
-            mark for text in attempt.texts if "<refused>" not in text for mark in MARK.findall(span_in(text))
+    def may_help(self, trigger: str, attempt: Attempt, cut: reference.Cut, occupied: int) -> bool:
+        """A preflight pays for a summary only where the request can be sent then."""
+        return trigger != "preflight" or reference.may_help(
+            attempt.path, cut, attempt.cost, attempt.budget, occupied
         )
+
+    def check_span(self, node: Node, attempt: Attempt, cut: reference.Cut) -> None:
+        whole = "".join(span_in(text).strip("\n") for text in attempt.texts if "<refused>" not in text)
+        marks = Counter(MARK.findall(whole))  # a piece may end in the middle of one
         by_id = {n.id: n for n in attempt.path}
         wanted = [m for i in cut.span for m in MARK.findall(text_of_entry(as_entry(by_id[i])))]
         demand(set(marks) >= set(wanted), f"the summary never saw {set(wanted) - set(marks)}")
