@@ -40,7 +40,7 @@ from bibgenie_desktop.settings.models import ConfiguredModels, is_nearby, profil
 from bibgenie_desktop.settings.paths import DataDir
 from bibgenie_desktop.settings.preferences import Preferences
 from bibgenie_desktop.settings.resources import PROMPT_SIZES, catalogue, prompt, sample_library
-from bibgenie_desktop.settings.secrets import SecretStore, environment_name
+from bibgenie_desktop.settings.secrets import SecretStore, environment_name, forbid_core_dumps
 from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.storage.values import Recovered
 from bibgenie_desktop.storage.worker import StoreWorker
@@ -214,6 +214,7 @@ class Application:
 
     async def open(self) -> None:
         """Raises `UserError`: config.toml is wrong, the data directory is in use or cannot be written."""
+        forbid_core_dumps()
         self.data.create()
         self.preferences = self.config.load()
         self._store = StoreWorker(self.data.database, now_ms, id_maker())

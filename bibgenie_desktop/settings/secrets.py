@@ -49,6 +49,17 @@ def system_keyring() -> Keyring:
     return keyring.get_keyring()
 
 
+def forbid_core_dumps() -> None:
+    """A dump of this process would hold the keys in use: the system is asked to write none. Where it knows no
+    such limit, nothing happens."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
+
+
 class SecretStore:
     """Reads in the order environment, keyring, session; writes to the keyring, or for this run on request."""
 
