@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from typing import Any, Protocol
 
@@ -161,7 +161,8 @@ class HttpProvider:
         decoder, reader = self._codec.decoder(request), self._codec.reader()
         maybe_whole = kind == "application/json"
         size = 0
-        async for data in _until_cut(response, decoder):
+        chunks = response.chunks()
+        while (data := await _next(chunks, decoder)) is not None:
             size += len(data)
             if size > MAX_STREAM_BYTES:
                 raise BadAnswer(f"The answer of “{self._id}” has no end.", "What had arrived is kept.")
@@ -217,14 +218,16 @@ class HttpProvider:
         )
 
 
-async def _until_cut(response: Response, decoder: Decoder) -> AsyncGenerator[bytes, None]:
-    """The body as it comes. Some servers hang up without a proper end once all has been said: no cut."""
+async def _next(chunks: AsyncIterator[bytes], decoder: Decoder) -> bytes | None:
+    """More of the body. Some servers hang up without a proper end once all has been said: no cut."""
     try:
-        async for data in response.chunks():
-            yield data
+        return await anext(chunks)
+    except StopAsyncIteration:
+        return None
     except StreamCut:
         if not decoder.complete:
             raise
+        return None
 
 
 def joined(base_url: str, path: str) -> str:
