@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -242,6 +243,27 @@ def test_end_without_either_is_a_cut_and_reports_no_usage() -> None:
     sent = body({"content": "x"}, finish=None, more=({"choices": [], "usage": USAGE},))
     with pytest.raises(StreamCut):
         decode(sent.replace(b"data: [DONE]\n\n", b""))
+
+
+def test_text_after_the_finish_reason_still_counts_and_the_reason_stays() -> None:
+    sent = body(
+        {"content": "Hi"}, finish="length", more=({"choices": [{"index": 0, "delta": {"content": "!"}}]},)
+    )
+    assert text_of(decode(sent)) == "Hi!"
+    assert decode(sent)[-1] == Finished("length")
+
+
+def test_beginning_that_comes_twice_says_nothing_twice() -> None:
+    begun = {"role": "assistant", "content": ""}
+    assert decode(body(begun, begun, {"content": "Hi"})) == [TextDelta("Hi"), Finished("stop")]
+
+
+def test_limit_at_the_windows_end_is_a_full_window() -> None:
+    usage = {"prompt_tokens": 32_000, "completion_tokens": 768, "total_tokens": 32_768}
+    sent = body({"content": "x"}, finish="length", more=({"choices": [], "usage": usage},))
+    assert decode(sent)[-1] == Finished("window")
+    assert decode(sent, replace(PROFILE, window=40_000))[-1] == Finished("length")
+    assert decode(sent, replace(PROFILE, window_source="assumed"))[-1] == Finished("length")
 
 
 def test_nothing_after_done_is_read() -> None:
