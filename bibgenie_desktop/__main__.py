@@ -84,7 +84,7 @@ def _start(arguments: argparse.Namespace) -> int:
                 )
             )
         except UserError as error:
-            say(f"{error.title} {error.advice}".strip())
+            say(error.text)
             return CONFLICT
 
 

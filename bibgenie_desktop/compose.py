@@ -18,7 +18,7 @@ from bibgenie_desktop.domain.ids import IdMaker, uuid7
 from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.domain.prices import Prices
 from bibgenie_desktop.domain.usage import Usage
-from bibgenie_desktop.net import Http
+from bibgenie_desktop.net import Http, Route
 from bibgenie_desktop.providers.base import Provider
 from bibgenie_desktop.providers.builtin.provider import BUILTIN_PROFILES, BuiltinAssistant
 from bibgenie_desktop.providers.catalogue import Catalogue, read_catalogue
@@ -108,7 +108,7 @@ def models_of(
         try:
             providers[entry.id] = made_provider(entry, _key_of(secrets, entry), http)
         except UserError as error:
-            notices.append(f"{error.title} {error.advice}")
+            notices.append(error.text)
 
     def as_sent(profile: ModelProfile) -> ModelProfile:
         return _as_sent(preferences.provider(profile.provider), profile)
@@ -133,8 +133,9 @@ def models_to_look_at(preferences: Preferences, store: Store) -> Models:
 
 def made_provider(entry: ProviderEntry, key: KeySource, http: Http) -> HttpProvider:
     """The provider of an entry; raises `UserError` for an address that cannot be used."""
+    route = Route(entry.proxy, entry.ca_file)
     return http_provider(
-        entry.kind, entry.id, entry.base_url, key, http, allow_plain_http=entry.allow_plain_http
+        entry.kind, entry.id, entry.base_url, key, http, allow_plain_http=entry.allow_plain_http, route=route
     )
 
 
@@ -240,7 +241,7 @@ class Application:
         try:
             candidate = chosen_library(self.options, self.preferences)
         except LibraryUnavailable as error:
-            self.notices = (*self.notices, f"{error.title} {error.advice}")
+            self.notices = (*self.notices, error.text)
             candidate = None
         if candidate is not None:
             await self._use(candidate)

@@ -66,7 +66,7 @@ def run(command: Command, options: Options) -> int:
         with tempfile.TemporaryDirectory(prefix="bibgenie-") as private, ExitStack() as stack:
             return _run(command, options, Path(private), stack)
     except UserError as error:
-        say(f"{error.title} {error.advice}".strip())
+        say(error.text)
         return REFUSED
 
 

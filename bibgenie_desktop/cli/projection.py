@@ -54,7 +54,7 @@ def _planner(options: Options, preferences: Preferences, private: FilePath, stor
     try:
         candidate = chosen_library(options, preferences)
     except LibraryUnavailable as error:
-        say(f"{error.title} {error.advice} The request is shown without tools.")
+        say(f"{error.text} The request is shown without tools.")
         candidate = None
     return planner_for(open_library(candidate, private) if candidate is not None else None, store)
 

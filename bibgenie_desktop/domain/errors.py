@@ -20,6 +20,13 @@ Anything else that is raised is a fault of ours. Keys, prompts and document text
 from __future__ import annotations
 
 
+def sentences(*parts: str) -> str:
+    """Several sentences in a row, a full stop after one that has none: a server's words often lack it."""
+    kept = [part.strip() for part in parts if part.strip()]
+    ended = [p if p[-1] in '.!?…:;。！？”")' else f"{p}." for p in kept[:-1]]
+    return " ".join((*ended, *kept[-1:]))
+
+
 class BibGenieError(Exception):
     """Base of every error this application raises on purpose."""
 
@@ -28,9 +35,14 @@ class UserError(BibGenieError):
     """An error a person can understand and act on."""
 
     def __init__(self, title: str, advice: str = "") -> None:
-        super().__init__(f"{title} {advice}".strip())
+        super().__init__(sentences(title, advice))
         self.title = title
         self.advice = advice
+
+    @property
+    def text(self) -> str:
+        """Title and advice as running text."""
+        return sentences(self.title, self.advice)
 
 
 class ProviderError(UserError):

@@ -96,7 +96,7 @@ class CompactionFlow:
         except Cancelled:
             chat.announce(events.CompactionEnded("cancelled", CANCELLED))
         except UserError as error:
-            chat.announce(events.CompactionEnded("failed", f"{error.title} {error.advice}".strip()))
+            chat.announce(events.CompactionEnded("failed", error.text))
         return None
 
     async def commit(self, checkpoint: Checkpoint) -> Outcome:
@@ -114,7 +114,7 @@ class CompactionFlow:
         except StaleBranch:
             outcome, said = "stale", STALE
         except UserError as error:
-            outcome, said = "failed", f"{error.title} {error.advice}".strip()
+            outcome, said = "failed", error.text
         await chat.reload()
         sizes = (checkpoint.tokens_before, checkpoint.tokens_after) if outcome == "done" else (0, 0)
         chat.announce(events.CompactionEnded(outcome, said, *sizes))

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from bibgenie_desktop.domain.errors import Cancelled, ContextOverflow, UserError
+from bibgenie_desktop.domain.errors import Cancelled, ContextOverflow, UserError, sentences
 from bibgenie_desktop.domain.ids import Clock, MessageId
 from bibgenie_desktop.domain.messages import Path, PendingReply, Status
 from bibgenie_desktop.domain.models import ModelProfile
@@ -38,6 +38,8 @@ RESULTS_SHARE: Final = 0.5
 LIMIT_REACHED = f"This turn has reached its limit of {MOST_STEPS} tool steps."
 NO_ROOM = "The model's context is full."
 ANSWER_NOW = "The call was not run. Answer now from what you have, and say what is missing."
+NO_ANSWER = "The model gave no answer."
+GO_ON = "Send “Go on” to let it continue from what it has found."
 OUTPUT_FULL = "The answer reached the model's output limit and may end early."
 WINDOW_FULL = "The answer filled the model's window and may end early. Compact before you go on."
 FILTERED = "The provider's content filter ended this answer."
@@ -55,6 +57,11 @@ class _Reply:
     step: int = 0
     note: str = ""
     saved_at: int = 0
+
+    @property
+    def spoke(self) -> bool:
+        """Whether the request that is ending brought words for the person."""
+        return any(isinstance(p, TextPart) and p.step == self.step and p.text.strip() for p in self.parts)
 
     def add_text(self, text: str) -> None:
         last = self.parts[-1] if self.parts else None
@@ -122,7 +129,7 @@ class TurnRunner:
         except Cancelled:
             status = "stopped"
         except UserError as failure:
-            status, error = "failed", f"{failure.title} {failure.advice}".strip()
+            status, error = "failed", failure.text
             if isinstance(failure, ContextOverflow) and failure.window is not None:
                 await self._learn_window(profile, failure.window)
         except asyncio.CancelledError:
@@ -155,6 +162,8 @@ class TurnRunner:
                 )
             calls = await self._request(reply, plan)
             if not calls:
+                if not reply.spoke:
+                    raise UserError(sentences(NO_ANSWER, reply.note), "Retry, or choose another model.")
                 return
             after = await self._plan(reply, path, profile)
             room = after.limits.safe_limit - after.occupancy.tokens
@@ -169,7 +178,7 @@ class TurnRunner:
             if refusal:
                 reply.note = f"{refusal} The answer rests on what was found until then."
                 if asked_to_answer:
-                    return
+                    raise UserError(f"{refusal} The model wrote no answer.", GO_ON)
                 asked_to_answer = True
             reply.step += 1
 
@@ -265,7 +274,7 @@ class TurnRunner:
                 return await self._propose(call, tool)
             return await tool.run(call.input)
         except UserError as failure:
-            return ToolResult(f"{failure.title} {failure.advice}".strip(), error=True)
+            return ToolResult(failure.text, error=True)
 
     async def _propose(self, call: ToolPart, tool: ProposingTool) -> ToolResult:
         card = await tool.propose(call.input)

@@ -142,7 +142,8 @@ async def test_a_model_that_only_calls_tools_is_asked_to_answer_and_the_turn_end
             assert isinstance(answer, AssistantMessage)
             assert len(server.requests) == 25
             assert "24 tool steps" in answer.error
-            assert answer.status == "complete"
+            assert "wrote no answer" in answer.error
+            assert answer.status == "failed"
             assert chat.state is SessionState.IDLE
 
 
@@ -596,6 +597,9 @@ async def test_follow_ups_wait_visibly_and_can_be_taken_back(tmp_path: Path) -> 
         ("proxy page", html(), "answer"),
         ("cut", cut("Half"), "broke off"),
         ("filter", text("", finish="content_filter"), "filter"),
+        ("empty", text(""), "no answer"),
+        ("only reasoning", text(reasoning=["thinking"]), "no answer"),
+        ("only a thought, cut by its limit", text(reasoning=["thinking"], finish="length"), "no answer"),
     ],
 )
 async def test_a_failed_answer_says_why_and_can_be_retried(

@@ -52,7 +52,7 @@ class ReadResult:
             most = min(MOST_TOKENS, max(200, int(arguments.get("max_tokens") or 2_000)))
             text = await self._read(name)
         except UserError as error:
-            return ToolResult(f"{error.title} {error.advice}", error=True)
+            return ToolResult(error.text, error=True)
         except (TypeError, ValueError):
             return ToolResult("offset and max_tokens are whole numbers.", error=True)
         if offset >= len(text):
