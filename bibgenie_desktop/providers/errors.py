@@ -168,7 +168,13 @@ def classify(
             "Remove the image, or choose a model with vision.",
             status=status,
         )
-    if status in {502, 503, 504, 520, 522, 524, 529} or codes & {
+    if status == 407:
+        return Unreachable(
+            "The proxy of this computer wants a sign-in.",
+            "Check the proxy settings: user and password belong into its address.",
+            status=status,
+        )
+    if status in {408, 502, 503, 504, 520, 522, 524, 529} or codes & {
         "overloaded_error",
         "unavailable",
         "unavailable_error",

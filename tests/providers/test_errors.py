@@ -65,6 +65,8 @@ def said(message: str, **fields: Any) -> dict[str, Any]:
         (400, said("filtered", code="content_filter"), ContentFiltered),
         (404, said("The model `x` does not exist", code="model_not_found"), ProviderError),
         (500, said("image input is not supported - hint: use mmproj"), ProviderError),
+        (407, said("Proxy Authentication Required"), Unreachable),
+        (408, said("timed out"), Overloaded),
         (500, said("oops"), BadAnswer),
         (400, said("Invalid 'temperature'"), ProviderError),
         (422, {"detail": [{"loc": ["body", "tools"], "msg": "Extra inputs are not permitted", "input": "TEXT"}]}, ProviderError),
