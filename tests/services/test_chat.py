@@ -17,7 +17,7 @@ from bibgenie_desktop.services import events
 from bibgenie_desktop.storage.store import Store
 from tests.domain.paths import words
 from tests.fakes import Moody, Notebook
-from tests.scripted_server import ScriptedServer, cut, error, html, text, tool_calls
+from tests.scripted_server import ScriptedServer, chunk, cut, error, html, raw, sse, text, tool_calls
 from tests.services.desk import SMALL, Desk, ask, desk, summary_text
 
 
@@ -880,3 +880,14 @@ async def test_no_summary_is_paid_for_when_the_text_alone_is_too_large(tmp_path:
             assert len(server.requests) == 3
             assert "tokens too many" in d.happened(events.Notice)[-1].title
             assert [v.kind for v in await chat.verdicts(ask(f"U4 {words(9_000)}"))][:1] == ["too_big"]
+
+
+async def test_an_emoji_cut_in_two_by_the_server_arrives_whole(tmp_path: Path) -> None:
+    said = ("pair \ud83d", "\ude00 done, half \ud83d", " end")
+    pieces = [sse(json.dumps({"choices": [{"index": 0, "delta": {"content": piece}}]})) for piece in said]
+    with ScriptedServer() as server:
+        async with desk(tmp_path, server) as d:
+            chat = await d.chat()
+            server.script(raw(*pieces, chunk({}, "stop"), sse("[DONE]")))
+            await chat.send(ask("U1"))
+            assert text_of(chat.path[-1].parts) == "pair 😀 done, half � end"
