@@ -891,3 +891,19 @@ async def test_an_emoji_cut_in_two_by_the_server_arrives_whole(tmp_path: Path) -
             server.script(raw(*pieces, chunk({}, "stop"), sse("[DONE]")))
             await chat.send(ask("U1"))
             assert text_of(chat.path[-1].parts) == "pair 😀 done, half � end"
+
+
+async def test_an_edit_whose_compaction_failed_goes_out_by_the_word_of_the_person(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with desk(tmp_path, server, window=8_192) as d:
+            chat = await converse(d, 4, size=560)
+            question, head = chat.path[-2].id, chat.session.head
+            draft = ask(f"U4b {words(2_000)}")
+            server.script(text(""))
+            for _ in range(2):
+                await chat.edit(question, draft)
+                assert chat.session.head == head
+                assert "send_anyway" in d.happened(events.Notice)[-1].offers
+            server.script(text("A4b"), text(""))
+            await chat.edit(question, draft, without_compacting=True)
+            assert d.roles(5) == "U1 A1 U2 A2 U3 A3 U4b"

@@ -222,7 +222,10 @@ class ChatPresenter(QObject):
         if self.chat is not None:
             self._dismiss()
             self.drafts.sending(draft)
-            self._run("send", self.chat.send(draft, without_compacting=True))
+            if self.drafts.editing is not None:
+                self._run("edit", self.chat.edit(self.drafts.editing, draft, without_compacting=True))
+            else:
+                self._run("send", self.chat.send(draft, without_compacting=True))
 
     def stop(self) -> None:
         if self.chat is not None:
