@@ -84,7 +84,7 @@ class AnthropicDecoder(JsonDecoder):
         elif kind == "message_stop":
             self.done = True
 
-    def finish(self) -> list[Event]:
+    def ended(self) -> list[Event]:
         if self._reason is None:
             raise self.cut()
         events: list[Event] = [*self._close_reasoning(), *self._calls.close_all()]

@@ -10,7 +10,7 @@ from typing import Any
 
 from bibgenie_desktop.domain.errors import BadAnswer
 from bibgenie_desktop.providers.base import ToolCalled
-from bibgenie_desktop.providers.surrogates import mended
+from bibgenie_desktop.providers.surrogates import settled
 
 MOST_CALLS = 128
 """In one answer. More is a server in a loop."""
@@ -147,8 +147,8 @@ def read_arguments(written: str) -> dict[str, Any] | None:
     try:
         value = json.loads(written, parse_constant=_no_constant)
         if isinstance(value, str):  # encoded twice
-            written, value = value, json.loads(value, parse_constant=_no_constant)
-        value = mended(value, written)
+            value = json.loads(value, parse_constant=_no_constant)
+        value = settled(value)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

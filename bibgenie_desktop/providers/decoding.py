@@ -13,7 +13,7 @@ from bibgenie_desktop.domain.usage import Usage
 from bibgenie_desktop.providers.base import Event, FinishReason
 from bibgenie_desktop.providers.errors import classify
 from bibgenie_desktop.providers.sse import SseEvent
-from bibgenie_desktop.providers.surrogates import mended
+from bibgenie_desktop.providers.surrogates import HalfJoiner
 
 KEPT = "What had arrived is kept; you can retry."
 
@@ -21,8 +21,8 @@ KEPT = "What had arrived is kept; you can retry."
 class JsonDecoder:
     """Reads one answer: `feed` events as they come, then `finish` once.
 
-    Both give neutral events and raise `ProviderError`. A dialect overrides `read` and `finish`, and `whole`
-    where a complete answer has another form than a piece of a stream.
+    Both give neutral events and raise `ProviderError`. A dialect says what it makes of a piece
+    of a stream (`read`), of its end (`ended`) and of an answer that came at once (`whole`).
     """
 
     ends_with = ""
@@ -30,6 +30,7 @@ class JsonDecoder:
 
     def __init__(self, profile: ModelProfile) -> None:
         self._profile = profile
+        self._halves = HalfJoiner()
         self.done = False
 
     def feed(self, event: SseEvent) -> list[Event]:
@@ -40,7 +41,7 @@ class JsonDecoder:
             self.done = True
             return []
         try:
-            payload = mended(json.loads(data), data)
+            payload = json.loads(data)
         except (ValueError, RecursionError) as error:
             raise BadAnswer(
                 f"“{self._profile.provider}” sent something that cannot be read.", KEPT
@@ -48,7 +49,8 @@ class JsonDecoder:
         if not isinstance(payload, dict):
             return []
         try:
-            return list(self.read(payload, event.event))
+            self._halves.look_at(data)
+            return list(self._halves.whole(self.read(payload, event.event)))
         except RecursionError as error:
             raise BadAnswer(
                 f"“{self._profile.provider}” sent something that cannot be read.", KEPT
@@ -69,6 +71,10 @@ class JsonDecoder:
 
     def finish(self) -> list[Event]:
         """The end of the body: what was still open, the usage, and how it ended."""
+        return list(self._halves.whole(self.ended()))
+
+    def ended(self) -> Iterable[Event]:
+        """What `finish` gives; raises `StreamCut` where the answer had not come to its end."""
         raise NotImplementedError
 
     def cut(self) -> StreamCut:

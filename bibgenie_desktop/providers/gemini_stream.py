@@ -73,7 +73,7 @@ class GeminiDecoder(JsonDecoder):
             if candidate.get("index") in (0, None):
                 yield from self._candidate(candidate)
 
-    def finish(self) -> list[Event]:
+    def ended(self) -> list[Event]:
         if not self._reason:
             raise self.cut()
         events: list[Event] = list(self._close_reasoning())

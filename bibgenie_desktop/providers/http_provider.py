@@ -21,7 +21,7 @@ from bibgenie_desktop.providers.base import Event, Request
 from bibgenie_desktop.providers.errors import http_error
 from bibgenie_desktop.providers.retry import Backoff
 from bibgenie_desktop.providers.sse import SseEvent
-from bibgenie_desktop.providers.surrogates import mended
+from bibgenie_desktop.providers.surrogates import settled
 
 MAX_ERROR_BYTES = 64 * 1024
 MAX_COMPLETION_BYTES = 32 * 1024 * 1024
@@ -197,8 +197,7 @@ class HttpProvider:
     def _whole(self, content: bytes, decoder: Decoder, reader: Reader) -> list[Event]:
         """An answer that came as one value although a stream was asked for."""
         try:
-            text = content.decode("utf-8-sig", "replace")
-            payload = mended(json.loads(text), text)
+            payload = settled(json.loads(content.decode("utf-8-sig", "replace")))
         except (ValueError, RecursionError) as error:
             events = [event for sent in reader.feed(content) for event in decoder.feed(sent)]
             if not events:

@@ -56,7 +56,7 @@ class OllamaDecoder(JsonDecoder):
             self._last = payload
             self.done = True
 
-    def finish(self) -> list[Event]:
+    def ended(self) -> list[Event]:
         if self._last is None:
             raise self.cut()
         events: list[Event] = [*self._close_reasoning()]

@@ -96,7 +96,7 @@ class ChatDecoder(JsonDecoder):
                 events.extend(self._choice(choice))
         return events
 
-    def finish(self) -> list[Event]:
+    def ended(self) -> list[Event]:
         if self._reason is None and not self.done:
             raise self.cut()
         events: list[Event] = [*self._close_reasoning(), *self._calls.close_all()]

@@ -83,7 +83,7 @@ class ResponsesDecoder(JsonDecoder):
         elif kind == "response.output_item.done":
             yield from self._done(payload.get("output_index"), mapping(payload.get("item")))
 
-    def finish(self) -> list[Event]:
+    def ended(self) -> list[Event]:
         if self._last is None:
             raise self.cut()
         events: list[Event] = [*self._close_reasoning(), *self._calls.close_all()]

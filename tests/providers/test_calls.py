@@ -11,7 +11,7 @@ from bibgenie_desktop.domain.errors import BadAnswer
 from bibgenie_desktop.providers import http_provider as module
 from bibgenie_desktop.providers.calls import MOST_CALLS, MOST_WRITTEN, Calls, OpenCall, read_arguments
 from bibgenie_desktop.providers.factory import codec_of
-from bibgenie_desktop.providers.surrogates import mended
+from bibgenie_desktop.providers.surrogates import settled
 from tests.providers.helpers import decode_steps, request, text_of
 from tests.providers.test_http_provider import asked, events, provider
 from tests.scripted_server import ScriptedServer, text
@@ -87,4 +87,28 @@ def test_half_characters_in_text_are_replaced_and_whole_ones_kept() -> None:
     chunk = '{"choices":[{"delta":{"content":"a\\ud83d b\\ud83d\\ude00"},"finish_reason":"stop"}]}'
     events_of = decode_steps(f"data: {chunk}\n\n".encode(), request(), 0)
     assert text_of(events_of) == "a\ufffd b😀"
-    assert mended({"\ud800": ["\udc00", 1, None]}, "\\ud800") == {"\ufffd": ["\ufffd", 1, None]}
+    assert settled({"\ud800": ["\udc00", 1, None]}) == {"\ufffd": ["\ufffd", 1, None]}
+
+
+@pytest.mark.parametrize("kind", ["openai-chat", "openai-responses", "anthropic", "gemini", "ollama"])
+def test_character_that_a_server_cuts_in_two_arrives_whole(kind: str) -> None:
+    def delta(text: str) -> dict[str, object]:
+        match kind:
+            case "openai-chat":
+                return {"choices": [{"delta": {"content": text}}]}
+            case "openai-responses":
+                return {"type": "response.output_text.delta", "delta": text}
+            case "anthropic":
+                inner = {"type": "text_delta", "text": text}
+                return {"type": "content_block_delta", "index": 0, "delta": inner}
+            case "gemini":
+                return {"candidates": [{"content": {"parts": [{"text": text}]}}]}
+        return {"message": {"content": text}, "done": False}
+
+    codec = codec_of(kind, "https://host/v1")
+    reader, decoder = codec.reader(), codec.decoder(request())
+    start = b"" if kind == "ollama" else b"data: "
+    pieces = ("pair \ud83d", "\ude00 done, half \ud83d", " end", "\ud83d", "\ude00")
+    body = b"".join(start + json.dumps(delta(piece)).encode() + b"\n\n" for piece in pieces)
+    got = [event for sent in reader.feed(body) for event in decoder.feed(sent)]
+    assert text_of(got) == "pair 😀 done, half \ufffd end😀"
