@@ -64,6 +64,7 @@ class Workspace:
         self._ids = ids
         self._automatic = automatic
         self._chats: dict[SessionId, Chat] = {}
+        self._opening = asyncio.Lock()
         self._library: ZoteroLibrary | None = None
         self._citations: CitationChecker | None = None
         self._toolbox = Toolbox()
@@ -120,11 +121,17 @@ class Workspace:
         return await self._store.run(Store.create_session, title, model or self.models.default)
 
     async def chat(self, session_id: SessionId) -> Chat:
-        """The open chat of a session; opens it on first use."""
-        known = self._chats.get(session_id)
-        if known is not None:
+        """The open chat of a session; opens it on first use, once, however many ask at a time."""
+        async with self._opening:
+            known = self._chats.get(session_id)
+            if known is None:
+                known = self._new_chat(session_id)
+                await known.open()
+                self._chats[session_id] = known
             return known
-        chat = Chat(
+
+    def _new_chat(self, session_id: SessionId) -> Chat:
+        return Chat(
             session_id,
             store=self._store,
             planner=self.planner,
@@ -136,9 +143,6 @@ class Workspace:
             clock=self.clock,
             automatic=self._automatic,
         )
-        self._chats[session_id] = chat
-        await chat.open()
-        return chat
 
     def open_chats(self) -> tuple[Chat, ...]:
         return tuple(self._chats.values())

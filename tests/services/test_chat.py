@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bibgenie_desktop.domain.errors import NotAllowed
+from bibgenie_desktop.domain.errors import NotAllowed, UserError
+from bibgenie_desktop.domain.ids import SessionId
 from bibgenie_desktop.domain.messages import AssistantMessage, Checkpoint, UserMessage
 from bibgenie_desktop.domain.parts import Draft, TextPart, ToolPart, text_of
 from bibgenie_desktop.domain.states import SessionState
@@ -907,3 +908,15 @@ async def test_an_edit_whose_compaction_failed_goes_out_by_the_word_of_the_perso
             server.script(text("A4b"), text(""))
             await chat.edit(question, draft, without_compacting=True)
             assert d.roles(5) == "U1 A1 U2 A2 U3 A3 U4b"
+
+
+async def test_a_session_asked_for_twice_at_once_is_opened_once_and_ready_for_both(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with desk(tmp_path, server) as d:
+            session = await d.workspace.new_session()
+            one, two = await asyncio.gather(d.workspace.chat(session.id), d.workspace.chat(session.id))
+            assert one is two
+            assert one.session == session
+            with pytest.raises(UserError, match="no such conversation"):
+                await d.workspace.chat(SessionId("nowhere"))
+            assert d.workspace.open_chats() == (one,)
