@@ -96,7 +96,7 @@ def _print(arguments: argparse.Namespace) -> int:
     command: Command
     match arguments.command:
         case "inspect":
-            command = Inspect(arguments.what, arguments.session, arguments.model)
+            command = Inspect(arguments.what, arguments.session or "", arguments.model)
         case "export":
             command = Export(arguments.session, arguments.format, arguments.output)
         case _:
@@ -132,7 +132,7 @@ def _parser() -> _Parser:
     )
     inspect.add_argument("what", choices=("library", "sessions", "tree", "projection", "checkpoints"))
     inspect.add_argument(
-        "--session", metavar="ID", default="", help="its id or the beginning of it; else the newest"
+        "--session", metavar="ID", type=_id, help="its id or the beginning of it; else the newest"
     )
     inspect.add_argument("--model", metavar="P/M", default="", help="projection for this model")
 
@@ -143,7 +143,9 @@ def _parser() -> _Parser:
     export = commands.add_parser(
         "export", parents=[shared], allow_abbrev=False, help="a conversation as Markdown, HTML or JSON"
     )
-    export.add_argument("--session", metavar="ID", required=True, help="its id or the beginning of it")
+    export.add_argument(
+        "--session", metavar="ID", required=True, type=_id, help="its id or the beginning of it"
+    )
     export.add_argument("--format", choices=("md", "html", "json"), required=True)
     export.add_argument("--output", type=_path, metavar="FILE", help="instead of standard output")
     return parser
@@ -153,6 +155,12 @@ def _path(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("the path is empty")
     return Path(text).expanduser()
+
+
+def _id(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the id is empty")
+    return text
 
 
 def _percent(text: str) -> int:

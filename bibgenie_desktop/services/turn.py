@@ -56,7 +56,6 @@ class _Reply:
     usage: list[Usage] = field(default_factory=list)
     step: int = 0
     note: str = ""
-    half: str = ""
     saved_at: int = 0
 
     @property
@@ -64,16 +63,7 @@ class _Reply:
         """Whether the request that is ending brought words for the person."""
         return any(isinstance(p, TextPart) and p.step == self.step and p.text.strip() for p in self.parts)
 
-    def whole(self, text: str) -> str:
-        """The text with half characters joined: a server may cut between the two halves of an emoji."""
-        text, self.half = self.half + text, ""
-        if "\ud800" <= text[-1:] <= "\udbff":
-            text, self.half = text[:-1], text[-1]
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
     def add_text(self, text: str) -> None:
-        if not text:
-            return
         last = self.parts[-1] if self.parts else None
         if isinstance(last, TextPart) and last.step == self.step:
             self.parts[-1] = replace(last, text=last.text + text)
@@ -210,9 +200,8 @@ class TurnRunner:
                 async for event in events:
                     match event:
                         case base.TextDelta():
-                            said = reply.whole(event.text)
-                            reply.add_text(said)
-                            self._announce(ReplyText(said, reply.step))
+                            reply.add_text(event.text)
+                            self._announce(ReplyText(event.text, reply.step))
                         case base.ReasoningDelta():
                             reply.add_reasoning(event.text)
                             self._announce(ReplyReasoning(event.text, reply.step))

@@ -51,6 +51,12 @@ class DataDir:
 
     def create(self) -> None:
         """Make the directory and its folders, for this person only."""
+        if self.root.exists() and not self.root.is_dir():
+            raise UserError(f"{self.root} is not a folder.", "Choose another one with --data-dir.")
+        if self.root.is_dir() and not _writable(self.root):
+            raise UserError(
+                f"The data directory {self.root} cannot be written to.", "Choose another one with --data-dir."
+            )
         try:
             for folder in (self.root, self.index, self.logs, self.backups):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -61,7 +67,12 @@ class DataDir:
                 f"The data directory {self.root} cannot be made: {error.strerror or error}.",
                 "Choose another one with --data-dir.",
             ) from error
-        if not os.access(self.root, os.W_OK | os.X_OK):
-            raise UserError(
-                f"The data directory {self.root} cannot be written to.", "Choose another one with --data-dir."
-            )
+
+
+def _writable(folder: Path) -> bool:
+    """Also for root, whom permissions do not stop but a read-only disk does."""
+    try:
+        writing = os.access(folder, os.W_OK | os.X_OK)
+        return writing and not (hasattr(os, "statvfs") and os.statvfs(folder).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False

@@ -185,6 +185,8 @@ def _in_words(error: BaseException, path: FilePath) -> Sequence[str] | None:
             return "BibGenie's database cannot be opened.", f"Check that this file can be reached: {path}"
         case sqlite3.SQLITE_IOERR:
             return "Reading or writing the disk failed.", f"Check the disk that holds {path}"
+        case sqlite3.SQLITE_ERROR if "no such table" in str(error) or "no such column" in str(error):
+            return "BibGenie's database is damaged: a part of it is missing.", f"{path} {BACKUPS_HELP}"
         case _:
             return None
 

@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 
 from bibgenie_desktop.domain.errors import NewerDatabase, StoreUnavailable
 from bibgenie_desktop.domain.ids import Clock
-from bibgenie_desktop.storage.connection import Connection
+from bibgenie_desktop.storage.connection import BACKUPS_HELP, Connection
 from bibgenie_desktop.storage.migrations import MIGRATIONS, Migration
 
 KEPT_BACKUPS = 5
@@ -52,9 +52,24 @@ def check_version(path: FilePath, migrations: Sequence[Migration] = MIGRATIONS) 
     return names
 
 
+def _require_file(path: FilePath) -> None:
+    """A database is a file, and one that held conversations is never empty."""
+    if path.is_dir():
+        raise StoreUnavailable("BibGenie's database is a folder, not a file.", f"Move it away: {path}")
+    if not path.is_file() or path.stat().st_size:
+        return
+    backups = path.parent / "backups"
+    log = path.with_name(f"{path.name}-wal")
+    if (backups.is_dir() and any(backups.iterdir())) or (log.is_file() and log.stat().st_size):
+        raise StoreUnavailable(
+            "BibGenie's database is empty, although it held conversations.", f"{path} {BACKUPS_HELP}"
+        )
+
+
 def require_current(path: FilePath) -> None:
     """For everyone but the owner, who alone migrates."""
-    if not path.is_file():
+    _require_file(path)
+    if not path.is_file() or not path.stat().st_size:
         raise StoreUnavailable("There is no BibGenie database here yet.", f"Start BibGenie once. ({path})")
     if len(check_version(path)) < len(MIGRATIONS):
         raise StoreUnavailable(
@@ -64,6 +79,7 @@ def require_current(path: FilePath) -> None:
 
 def prepare(path: FilePath, clock: Clock, migrations: Sequence[Migration] = MIGRATIONS) -> None:
     """Creates or upgrades the file. The caller owns the data directory."""
+    _require_file(path)
     existing = path.is_file() and path.stat().st_size > 0
     names = check_version(path, migrations) if existing else ()
     if not existing:

@@ -102,6 +102,8 @@ def _message(row: Row) -> Message:
     ]
     if trigger not in get_args(Trigger):
         raise InvalidContent("A summary was made for an unknown reason.")
+    if not _text(summary).strip():
+        raise InvalidContent("A summary is empty: nothing stands for what it replaced.")
     return Checkpoint(
         id=node,
         tree_id=tree,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bibgenie_desktop.domain.errors import NotAllowed
+from bibgenie_desktop.domain.errors import NotAllowed, StoreUnavailable
 from bibgenie_desktop.domain.ids import MessageId, SessionId
 from bibgenie_desktop.domain.messages import Checkpoint
 from bibgenie_desktop.domain.parts import Draft, TextPart
@@ -16,10 +16,12 @@ from bibgenie_desktop.domain.topology import DamagedBranch, Placeholder
 from bibgenie_desktop.storage.store import Store, open_reader
 from tests.storage.helpers import (
     MODEL,
+    Counting,
     compacted,
     conversation,
     damaged,
     opened,
+    plain,
     reply_id,
     tree_rows,
     turn,
@@ -382,3 +384,42 @@ def test_paging_through_damage_ends(broken: Broken) -> None:
 
     assert pages(lambda: broken.change("UPDATE message SET parts = '[' WHERE id = ?", "a2"))[3] == "P"
     assert pages(lambda: broken.change(PARENT, "missing", "q2"))[0] == "P"
+
+
+def test_a_database_that_is_a_folder_is_said_in_a_sentence(path: Path) -> None:
+    path.mkdir(parents=True)
+    for attempt in (
+        lambda: Store(path, Counting().clock, Counting().ids, owner=True),
+        lambda: open_reader(path),
+    ):
+        with pytest.raises(StoreUnavailable, match="folder"):
+            attempt()
+
+
+def test_a_database_that_lost_a_table_is_damaged_not_a_fault(path: Path) -> None:
+    with opened(path) as store:
+        conversation(store, 1)
+    with plain(path) as raw:
+        raw.execute("PRAGMA foreign_keys = OFF")
+        raw.execute("DROP TABLE session")
+    reader = open_reader(path)
+    try:
+        with pytest.raises(StoreUnavailable, match="a part of it is missing"):
+            reader.sessions()
+    finally:
+        reader.close()
+
+
+def test_an_emptied_database_is_not_taken_for_a_new_one(path: Path) -> None:
+    with opened(path) as store:
+        conversation(store, 1)
+    path.write_bytes(b"")
+    (path.parent / "backups").mkdir(exist_ok=True)
+    (path.parent / "backups" / "bibgenie-0001-20231114T221320001Z.sqlite").write_bytes(b"x")
+    for attempt in (
+        lambda: Store(path, Counting().clock, Counting().ids, owner=True),
+        lambda: open_reader(path),
+    ):
+        with pytest.raises(StoreUnavailable, match="empty"):
+            attempt()
+    assert path.read_bytes() == b""
