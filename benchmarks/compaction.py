@@ -21,7 +21,6 @@ import asyncio
 import json
 import os
 import platform
-import resource
 import shutil
 import subprocess
 import sys
@@ -131,8 +130,13 @@ def child(database: Path, session_id: SessionId, seconds: float) -> None:
         reopened.append(took)
         held.append(kept)
     runs = [[{step: 1000 * value for step, value in t.items()} for t in r] for r in ([first], reopened, held)]
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000
-    print(json.dumps({"first": runs[0][0], "reopened": runs[1], "held": runs[2], "memory": memory}))
+    print(json.dumps({"first": runs[0][0], "reopened": runs[1], "held": runs[2], "memory": resident()}))
+
+
+def resident() -> int:
+    """Megabytes; `getrusage` would count the parent's as well."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith("VmRSS"))) // 1000
 
 
 class Contender:
@@ -202,7 +206,9 @@ def report(title: str, contenders: list[Contender]) -> None:
                 f"({min(decision):.1f}–{max(decision):.1f}) "
                 f"| {ratios[0]} | {step['cpu']:.1f} | {ratios[1]} | {step['prepare']:.1f} | {whole:.1f} |"
             )
-    print("\nLargest resident size: " + ", ".join(f"{one.name} {one.memory} MB" for one in contenders) + ".")
+    print(
+        "\nResident size at the end: " + ", ".join(f"{one.name} {one.memory} MB" for one in contenders) + "."
+    )
 
 
 def decision_of(took: Took) -> float:
