@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import os
 import socket
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
 
 import httpx
 
@@ -30,6 +32,22 @@ CHECK_CONNECTION = "Check the internet connection and the provider's address, th
 _LAYERS = 10
 """Turns of the loop in which the library's nested generators end, one after another, when a body is left
 early."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """How a provider is reached.
+
+    `proxy`: empty for the system's settings, `direct` for none, else its address; loopback never goes through
+    one. `ca_file`: certificates to trust besides the system's, as PEM.
+    """
+
+    proxy: str = ""
+    ca_file: str = ""
+
+
+SYSTEM = Route()
+DIRECT = "direct"
 
 
 class Response:
@@ -100,30 +118,47 @@ class Http:
         self._connect = connect_seconds
         self._idle = idle_seconds
         self._local_idle = local_idle_seconds
-        self._clients: dict[tuple[bool, bool], httpx.AsyncClient] = {}
+        self._clients: dict[tuple[bool, bool, Route], httpx.AsyncClient] = {}
         self._lock = asyncio.Lock()
 
     def post_stream(
-        self, url: str, headers: Mapping[str, str], content: bytes, *, allow_plain_http: bool = False
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        content: bytes,
+        *,
+        allow_plain_http: bool = False,
+        route: Route = SYSTEM,
     ) -> AbstractAsyncContextManager[Response]:
         """POST `content`; leaving the block ends the request. Raises `Unreachable` before there is an
         answer."""
-        return self._stream("POST", url, headers, content, allow_plain_http)
+        return self._stream("POST", url, headers, content, allow_plain_http, route)
 
     def get_stream(
-        self, url: str, headers: Mapping[str, str], *, allow_plain_http: bool = False
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        *,
+        allow_plain_http: bool = False,
+        route: Route = SYSTEM,
     ) -> AbstractAsyncContextManager[Response]:
         """GET, otherwise as `post_stream`."""
-        return self._stream("GET", url, headers, None, allow_plain_http)
+        return self._stream("GET", url, headers, None, allow_plain_http, route)
 
     @asynccontextmanager
     async def _stream(
-        self, method: str, url: str, headers: Mapping[str, str], content: bytes | None, allow_plain_http: bool
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        content: bytes | None,
+        allow_plain_http: bool,
+        route: Route,
     ) -> AsyncIterator[Response]:
         target = _parsed(url, allow_plain_http)
         host, local = _shown(target), is_loopback(target.host)
         idle = self._local_idle if local else self._idle
-        client = await self._client(local=local, tls=target.scheme == "https")
+        client = await self._client(local=local, tls=target.scheme == "https", route=route)
         timeout = httpx.Timeout(connect=self._connect, read=idle, write=idle, pool=self._connect)
         try:
             request = client.build_request(
@@ -150,28 +185,42 @@ class Http:
         for client in clients:
             await client.aclose()
 
-    async def _client(self, *, local: bool, tls: bool) -> httpx.AsyncClient:
+    async def _client(self, *, local: bool, tls: bool, route: Route) -> httpx.AsyncClient:
         async with self._lock:
-            key = (local, tls or not local)
+            key = (local, tls or not local, route)
             if key not in self._clients:
                 # Reading the certificates takes a tenth of a second: not on the loop, and not for plain
                 # loopback.
-                context = await asyncio.to_thread(_verifying) if key[1] else _trusting_nobody()
-                self._clients[key] = self._new_client(local, context)
+                verified = key[1]
+                context = (
+                    await asyncio.to_thread(_verifying, route.ca_file) if verified else _trusting_nobody()
+                )
+                self._clients[key] = self._new_client(local, context, route.proxy)
             return self._clients[key]
 
-    def _new_client(self, local: bool, context: ssl.SSLContext) -> httpx.AsyncClient:
+    def _new_client(self, local: bool, context: ssl.SSLContext, proxy: str) -> httpx.AsyncClient:
         # Uncompressed: a proxy that compresses a stream also holds it back.
         headers = {"User-Agent": self._user_agent, "Accept-Encoding": "identity"}
+        own = proxy if proxy != DIRECT and not local else ""
         try:
             return httpx.AsyncClient(
-                verify=context, trust_env=not local, headers=headers, follow_redirects=False
+                verify=context,
+                trust_env=not local and not proxy,
+                proxy=own or None,
+                headers=headers,
+                follow_redirects=False,
             )
-        except (ValueError, ImportError, httpx.InvalidURL) as error:
+        except (ValueError, ImportError, httpx.InvalidURL):
+            # Not `from error`: an address of a proxy may hold a password.
+            if own:
+                raise Unreachable(
+                    "The proxy set for this provider cannot be used.",
+                    "It looks like http://host:8080; check it in the settings.",
+                ) from None
             raise Unreachable(
                 "The proxy set on this computer cannot be used.",
                 "Check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or the system's proxy settings.",
-            ) from error
+            ) from None
 
 
 def is_loopback(host: str) -> bool:
@@ -187,10 +236,18 @@ def is_loopback(host: str) -> bool:
     return (mapped or address).is_loopback
 
 
-def _verifying() -> ssl.SSLContext:
+def _verifying(ca_file: str = "") -> ssl.SSLContext:
     context = httpx.create_ssl_context()
     # The system's own authorities too: firms and universities install theirs there.
     context.load_default_certs()
+    if ca_file:
+        try:
+            context.load_verify_locations(cafile=os.path.expanduser(ca_file))
+        except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+            raise Unreachable(
+                "The certificate file set for this provider cannot be read.",
+                "It must exist and hold certificates as text (PEM); check it in the settings.",
+            ) from error
     return context
 
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import datetime
+import ipaddress
 import socket
+import ssl
 import threading
 import traceback
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bibgenie_desktop.domain.errors import StreamCut, Unreachable
-from bibgenie_desktop.net import Http, is_loopback
+from bibgenie_desktop.net import DIRECT, SYSTEM, Http, Route, is_loopback
 from tests.harness import NetworkBlocked, NetworkGuard
 from tests.scripted_server import ScriptedServer, cut, raw, text
 
@@ -26,9 +32,15 @@ async def http(**options: float) -> AsyncIterator[Http]:
 
 
 async def post(
-    client: Http, url: str, *, plain: bool = False, headers: dict[str, str] | None = None
+    client: Http,
+    url: str,
+    *,
+    plain: bool = False,
+    headers: dict[str, str] | None = None,
+    route: Route = SYSTEM,
 ) -> bytes:
-    async with client.post_stream(url, headers or {}, b"{}", allow_plain_http=plain) as response:
+    opened = client.post_stream(url, headers or {}, b"{}", allow_plain_http=plain, route=route)
+    async with opened as response:
         return await response.read(1_000_000)
 
 
@@ -135,6 +147,91 @@ async def test_proxy_setting_that_cannot_be_used_is_a_sentence(monkeypatch: pyte
     async with http() as client:
         with pytest.raises(Unreachable, match="The proxy set on this computer"):
             await post(client, "https://models.example/v1")
+
+
+async def test_provider_has_a_proxy_of_its_own_or_none(
+    monkeypatch: pytest.MonkeyPatch, network_guard: NetworkGuard
+) -> None:
+    with ScriptedServer() as systems, ScriptedServer() as own, ScriptedServer() as local:
+        monkeypatch.setenv("HTTP_PROXY", systems.root_url)
+        own.script(text("through its own"))
+        local.script(text("direct"))
+        async with http() as client:
+            url = "http://models.invalid:9/v1"
+            assert b"its own" in await post(client, url, plain=True, route=Route(proxy=own.root_url))
+            assert b"direct" in await post(client, f"{local.base_url}/x", route=Route(proxy=own.root_url))
+            with pytest.raises(NetworkBlocked):
+                await post(client, url, plain=True, route=Route(proxy=DIRECT))
+        assert systems.requests == []
+        assert [r.path for r in own.requests] == [url]
+    network_guard.attempts.clear()
+
+
+@pytest.mark.parametrize("proxy", ["gopher://me:hidden@127.0.0.1:1", "socks5://me:hidden@127.0.0.1:1"])
+async def test_proxy_of_a_provider_that_cannot_be_used_is_a_sentence(proxy: str) -> None:
+    async with http() as client:
+        with pytest.raises(Unreachable, match="proxy set for this provider") as caught:
+            await post(client, "https://models.example/v1", route=Route(proxy=proxy))
+    assert "hidden" not in "".join(traceback.format_exception(caught.value)).replace(proxy, "")
+
+
+async def test_certificates_of_an_institution_are_trusted_where_they_are_named(tmp_path: Path) -> None:
+    authority, chain = certificates(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(chain)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"{}")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\nConnection: close\r\n\r\ntrusted")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=context)
+    url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    async with server, http() as client:
+        with pytest.raises(Unreachable, match="certificate"):
+            await post(client, url)
+        assert await post(client, url, route=Route(ca_file=str(authority))) == b"trusted"
+        for unreadable in (tmp_path / "none.pem", tmp_path, chain.with_suffix(".txt")):
+            with pytest.raises(Unreachable, match="certificate file set for this provider"):
+                await post(client, url, route=Route(ca_file=str(unreadable)))
+
+
+def certificates(folder: Path) -> tuple[Path, Path]:
+    """An authority, and the certificate with key of a server at 127.0.0.1 that it vouches for."""
+    pytest.importorskip("cryptography")
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    def named(name: str) -> x509.Name:
+        return x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+
+    now = datetime.datetime.now(tz=datetime.UTC)
+    root, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+
+    def signed(name: str, public: Any, extension: x509.ExtensionType) -> bytes:
+        built = (
+            x509.CertificateBuilder()
+            .subject_name(named(name))
+            .issuer_name(named("An institution"))
+            .public_key(public)
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - datetime.timedelta(days=1))
+            .not_valid_after(now + datetime.timedelta(days=1))
+            .add_extension(extension, critical=True)
+        )
+        return built.sign(root, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+
+    authority, chain = folder / "authority.pem", folder / "server.pem"
+    authority.write_bytes(signed("An institution", root.public_key(), x509.BasicConstraints(True, None)))
+    address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    chain.write_bytes(signed("server", key.public_key(), address) + private)
+    chain.with_suffix(".txt").write_text("no certificate")
+    return authority, chain
 
 
 async def test_plain_http_stays_on_this_machine_unless_allowed() -> None:

@@ -37,6 +37,10 @@ class ProviderEntry:
     models: tuple[ModelEntry, ...] = ()
     allow_plain_http: bool = False
     """Plain http to another machine, for a model server in a trusted network."""
+    proxy: str = ""
+    """Empty: the system's settings; `direct`: none; else its address."""
+    ca_file: str = ""
+    """Certificates to trust besides the system's, for servers of firms and universities."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.models import ModelProfile, ReasoningReplay
-from bibgenie_desktop.net import Http
+from bibgenie_desktop.net import SYSTEM, Http, Route
 from bibgenie_desktop.providers.addresses import base_url as address_of
 from bibgenie_desktop.providers.anthropic import AnthropicCodec
 from bibgenie_desktop.providers.dialects import dialect_of
@@ -27,6 +27,7 @@ def http_provider(
     http: Http,
     *,
     allow_plain_http: bool = False,
+    route: Route = SYSTEM,
     backoff: Backoff | None = None,
 ) -> HttpProvider:
     """A provider of `kind` under `id`, at the kind's own address where `base_url` is empty.
@@ -35,7 +36,9 @@ def http_provider(
     """
     address = address_of(kind, base_url)
     codec = codec_of(kind, address)
-    return HttpProvider(id, address, key, http, codec, allow_plain_http=allow_plain_http, backoff=backoff)
+    return HttpProvider(
+        id, address, key, http, codec, allow_plain_http=allow_plain_http, route=route, backoff=backoff
+    )
 
 
 def codec_of(kind: str, address: str) -> Codec:

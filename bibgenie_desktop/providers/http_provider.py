@@ -16,7 +16,7 @@ from bibgenie_desktop.domain.errors import (
     StreamCut,
     Unreachable,
 )
-from bibgenie_desktop.net import Http, Response
+from bibgenie_desktop.net import SYSTEM, Http, Response, Route
 from bibgenie_desktop.providers.base import Event, Request
 from bibgenie_desktop.providers.errors import http_error
 from bibgenie_desktop.providers.retry import Backoff
@@ -81,6 +81,7 @@ class HttpProvider:
         codec: Codec,
         *,
         allow_plain_http: bool = False,
+        route: Route = SYSTEM,
         backoff: Backoff | None = None,
     ) -> None:
         self._id = id
@@ -89,6 +90,7 @@ class HttpProvider:
         self._http = http
         self._codec = codec
         self._allow_plain_http = allow_plain_http
+        self._route = route
         self._backoff = backoff or Backoff()
 
     @property
@@ -139,7 +141,7 @@ class HttpProvider:
             **self._codec.headers(key),
         }
         async with self._http.post_stream(
-            self.url(request), headers, content, allow_plain_http=self._allow_plain_http
+            self.url(request), headers, content, allow_plain_http=self._allow_plain_http, route=self._route
         ) as response:
             if response.status != 200:
                 refusal = await response.read(MAX_ERROR_BYTES)

@@ -14,11 +14,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Final
 
-from bibgenie_desktop.domain.entries import KnownModel, ProviderKind
+from bibgenie_desktop.domain.entries import KnownModel, ProviderEntry
 from bibgenie_desktop.domain.errors import AuthError, BadAnswer, ProviderError, Unreachable
-from bibgenie_desktop.net import Http, is_loopback
+from bibgenie_desktop.net import Http, Route, is_loopback
 from bibgenie_desktop.providers import model_lists
-from bibgenie_desktop.providers.addresses import DEFAULTS
 from bibgenie_desktop.providers.errors import http_error
 from bibgenie_desktop.providers.http_provider import joined
 
@@ -36,19 +35,13 @@ class Prober:
         self._http = http
         self._seconds = seconds
 
-    async def models(
-        self,
-        provider: str,
-        kind: ProviderKind,
-        base_url: str,
-        key: str | None,
-        *,
-        allow_plain_http: bool = False,
-    ) -> tuple[KnownModel, ...]:
-        """All models for conversations that a server lists. Raises `ProviderError`."""
-        asked = _Asked(self._http, self._seconds, provider, key or "", allow_plain_http)
-        base = base_url.rstrip("/") or DEFAULTS[kind]
-        match kind:
+    async def models(self, entry: ProviderEntry, base_url: str, key: str | None) -> tuple[KnownModel, ...]:
+        """All models for conversations that the server of an entry lists; `base_url` is its address in the
+        usual form. Raises `ProviderError`."""
+        route = Route(entry.proxy, entry.ca_file)
+        asked = _Asked(self._http, self._seconds, entry.id, key or "", entry.allow_plain_http, route)
+        base = base_url.rstrip("/")
+        match entry.kind:
             case "anthropic":
                 payload = await asked.get(f"{_root(base)}/v1/models?limit=1000", _anthropic_headers)
                 return model_lists.anthropic_models(payload)
@@ -99,12 +92,15 @@ Headers = Callable[[str], dict[str, str]]
 class _Asked:
     """One provider being asked: its key goes into headers and nowhere else."""
 
-    def __init__(self, http: Http, seconds: float, provider: str, key: str, plain: bool) -> None:
+    def __init__(
+        self, http: Http, seconds: float, provider: str, key: str, plain: bool, route: Route
+    ) -> None:
         self._http = http
         self._seconds = seconds
         self._provider = provider
         self._key = key
         self._plain = plain
+        self._route = route
         if not key.isascii() or not (key.isprintable()):
             raise AuthError(
                 f"The key for “{provider}” holds characters that no key has.",
@@ -132,9 +128,11 @@ class _Asked:
     async def _read(self, url: str, headers: Mapping[str, str], content: bytes | None) -> object:
         headers = {"Accept": "application/json", **headers}
         opened = (
-            self._http.get_stream(url, headers, allow_plain_http=self._plain)
+            self._http.get_stream(url, headers, allow_plain_http=self._plain, route=self._route)
             if content is None
-            else self._http.post_stream(url, headers, content, allow_plain_http=self._plain)
+            else self._http.post_stream(
+                url, headers, content, allow_plain_http=self._plain, route=self._route
+            )
         )
         async with opened as response:
             body = await response.read(MOST_BYTES)

@@ -163,9 +163,7 @@ class ProviderTest:
     async def _list(self, entry: ProviderEntry, base_url: str, key: str | None) -> ModelsListed:
         begun = self._timer()
         try:
-            models = await self._prober.models(
-                entry.id, entry.kind, base_url, key, allow_plain_http=entry.allow_plain_http
-            )
+            models = await self._prober.models(entry, base_url, key)
         except ProviderError as error:
             if error.status not in (404, 405, 501):
                 raise

@@ -65,8 +65,9 @@ class ConfigFile:
                 tables.append(table)
                 table = tables[-1]
             values: dict[str, Any] = {"id": entry.id, "kind": entry.kind, "base_url": entry.base_url}
-            if entry.allow_plain_http or "allow_plain_http" in table:
-                values["allow_plain_http"] = entry.allow_plain_http
+            for name in ("allow_plain_http", "proxy", "ca_file"):
+                if (value := getattr(entry, name)) or name in table:
+                    values[name] = value
             models = [_model_table(model) for model in entry.models]
             if models != tomlkit.item(table.get("models", [])).unwrap():
                 values["models"] = _models_array(models)

@@ -91,7 +91,18 @@ def read_provider(entry: Mapping[str, Any], where: str) -> ProviderEntry:
         raise BadPreference(f"{where} has no base_url.", "It looks like https://host/v1 .")
     models = tuple(_read_model(model, where) for model in _tables(entry, "models", where))
     plain = _value(entry, "allow_plain_http", bool, False, where)
-    return ProviderEntry(id, cast("ProviderKind", kind), base_url, models, plain)
+    proxy = _value(entry, "proxy", str, "", where).strip()
+    if proxy and proxy != "direct" and not re.fullmatch(r"https?://[^/\s]+/?", proxy):
+        raise BadPreference(f"{where} has a proxy that is no address.", "It looks like http://host:8080 .")
+    return ProviderEntry(
+        id=id,
+        kind=cast("ProviderKind", kind),
+        base_url=base_url,
+        models=models,
+        allow_plain_http=plain,
+        proxy=proxy,
+        ca_file=_value(entry, "ca_file", str, "", where).strip(),
+    )
 
 
 def _read_model(entry: Mapping[str, Any], where: str) -> ModelEntry:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bibgenie_desktop.domain.entries import KnownModel, ProviderKind
+from bibgenie_desktop.domain.entries import KnownModel, ProviderEntry, ProviderKind
 from bibgenie_desktop.domain.errors import AuthError, ProviderError
 from bibgenie_desktop.domain.prices import Prices
 from bibgenie_desktop.net import Http
@@ -31,7 +31,7 @@ async def probe(
 ) -> dict[str, KnownModel]:
     http = Http()
     try:
-        found = await Prober(http, seconds).models("lab", kind, server.root + path, key)
+        found = await Prober(http, seconds).models(ProviderEntry("lab", kind), server.root + path, key)
     finally:
         await http.aclose()
     return {model.id: model for model in found}
