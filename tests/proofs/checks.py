@@ -79,6 +79,8 @@ class Inspector:
         """An attempt is over; what comes next is another one."""
         if done and self.attempt is not None:
             self.finished.append(self.attempt)
+            kind = self.world.chance.last_summary
+            demand(kind in ("good", "full", "over"), f"a summary of the kind “{kind}” was committed")
         self.attempt = None
 
     def send_ended(self, sent: bool) -> None:

@@ -49,6 +49,8 @@ class Driver:
         """Everything done so far, for the message of a failure."""
         self.undone: set[SessionId] = set()
         self.tried: Counter[str] = Counter()
+        self._in_vain: object = None
+        """The request whose compaction came to nothing last."""
         self.now = ""
         self._marks = 0
         self._task: asyncio.Task[Any] | None = None
@@ -122,6 +124,11 @@ class Driver:
         self.check_revisions(chat, before, fresh)
         if stale_before and not self._ended:
             self.forget_stale(chat)
+            stale = [e for e in world.events if isinstance(e, events.Notice) and e.about == "session"]
+            demand(
+                not stale or self._moves > 0 or chat.session_id not in world.moved_elsewhere,
+                "told of a change, and still shows what was before it",
+            )
         for each in chats:
             await inspector.check_next_request(each)
         if any(n.kind == "user" for n in fresh):
@@ -378,15 +385,23 @@ class Driver:
 
     async def send(self, chat: Chat, *, anyway: bool = False, share: float = 0.0) -> None:
         composer = await self.world.draft_of(chat.session_id)
-        if composer.text and self.random.random() < 0.5:
+        again = bool(composer.text) and not share and self.random.random() < 0.3
+        if composer.text and not again and self.random.random() < 0.5:
             self.forgive(composer)
             composer = Draft()
-        draft = self.text(share or self.share(), chat, after=composer.text)
+        draft = composer if again else self.text(share or self.share(), chat, after=composer.text)
         self.said[-1] += f" {len(draft.text)} characters"
         await self.world.workspace.save_draft(chat.session_id, None, draft)
         self.owe(draft)
         self.world.inspector.drafts_in_play = [draft]
+        request = (chat.session_id, self.world.inspector.session_row(chat.session_id), draft.text)
         await self.operate(chat, chat.send(draft, without_compacting=anyway))
+        sent = any(isinstance(e, events.SendEnded) and e.sent for e in self.world.events)
+        if request == self._in_vain and not (sent or self._extras or self._ended or self._moves):
+            self.world.inspector.reached["sent again as it was refused"] += 1
+            demand(self.world.inspector.attempts == 0, "the same compaction was tried again")
+        tried = self.world.inspector.attempts > 0 and not sent and not self._ended
+        self._in_vain = request if tried or request == self._in_vain else None
 
     async def send_anyway(self, chat: Chat) -> None:
         await self.send(chat, anyway=True)

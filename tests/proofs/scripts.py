@@ -65,6 +65,7 @@ class Chance:
         self.marks = 0
         self.summaries: list[str] = []
         """Wanted kinds of the next summaries, before chance decides."""
+        self.last_summary = ""
 
     def play(self, request: Request) -> Script:
         return self.summary(request) if request.purpose == "summary" else self.answer(request)
@@ -155,6 +156,7 @@ class Chance:
              "error", "length", "call"),
             (46, 12, 6, 4, 5, 6, 3, 3, 3, 3, 3, 3, 2),
         )[0]  # fmt: skip
+        self.last_summary = kind
         self.marks += 1
         note = f"s{self.marks:05d}x"
         match kind:
