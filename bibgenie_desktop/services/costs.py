@@ -8,7 +8,8 @@ no known price is counted as such and never guessed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from bibgenie_desktop.domain.ids import SessionId
 from bibgenie_desktop.domain.prices import Prices, cost_of
@@ -17,6 +18,8 @@ from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.storage.worker import StoreWorker
 
 PriceOf = Callable[[Usage], Prices | None]
+
+WORTH_SAYING: Final = 2_000  # cached tokens; rebuilding fewer costs next to nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,10 @@ class Costs:
         """What one request cost; None where its price is not known."""
         return dollars_of(usage, self._price_of)
 
+    def cached(self, usages: Iterable[Usage]) -> Cached | None:
+        """The prompt cache as the last of these requests met it."""
+        return cached(usages, self._price_of)
+
     def of(self, usages: Iterable[Usage]) -> Cost:
         """What these requests cost together: those of an answer, say."""
         return total(usages, self._price_of)
@@ -100,13 +107,36 @@ def _one(usage: Usage, dollars: float | None) -> Cost:
     )
 
 
-def cached_share(usages: Iterable[Usage]) -> float | None:
-    """Which share of the last request's input came from the provider's prompt cache, 0 to 1.
+@dataclass(frozen=True, slots=True)
+class Cached:
+    """What the provider kept of the last request's input: tokens, their share of it, and the dollars that
+    this saved (None: prices not known)."""
 
-    None where the provider did not report it.
-    """
+    tokens: int
+    share: float
+    saved: float | None
+
+
+def cached(usages: Iterable[Usage], price_of: PriceOf) -> Cached | None:
+    """The prompt cache as the last reported request met it; None where nothing was reported."""
     reported = [usage for usage in usages if usage.source == "provider" and usage.input_total > 0]
-    return min(1.0, reported[-1].cache_read / reported[-1].input_total) if reported else None
+    if not reported:
+        return None
+    last = reported[-1]
+    tokens = min(last.cache_read, last.input_total)
+    prices = price_of(last)
+    saved = None
+    if prices is not None:
+        saved = cost_of(replace(last, cache_read=0, cost=None), prices) - cost_of(last, prices)
+    return Cached(tokens, tokens / last.input_total, saved)
+
+
+def reset_warning(kept: Cached | None) -> str:
+    """What to say before the model is changed or the context is compacted; empty where nothing is lost."""
+    if kept is None or kept.tokens < WORTH_SAYING:
+        return ""
+    price = f", which saved {money(kept.saved)} last time" if kept.saved and kept.saved >= 0.0001 else ""
+    return f"The provider's cache of {kept.tokens:,} tokens is then of no more use{price}."
 
 
 def money(dollars: float) -> str:

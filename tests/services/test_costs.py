@@ -12,7 +12,17 @@ from bibgenie_desktop.domain.messages import Checkpoint
 from bibgenie_desktop.domain.parts import Draft
 from bibgenie_desktop.domain.prices import FREE, Prices
 from bibgenie_desktop.domain.usage import Usage
-from bibgenie_desktop.services.costs import Cost, Costs, cached_share, dollars_of, in_words, money, total
+from bibgenie_desktop.services.costs import (
+    Cached,
+    Cost,
+    Costs,
+    cached,
+    dollars_of,
+    in_words,
+    money,
+    reset_warning,
+    total,
+)
 from bibgenie_desktop.services.preview import dry_run
 from tests.scripted_server import ScriptedServer, text, tool_calls
 from tests.services.desk import Desk, ask, desk, summary_text
@@ -30,14 +40,14 @@ def costs(at: Desk, prices: Prices | None = PRICES) -> Costs:
 
 async def test_session_costs_every_request_of_every_branch(tmp_path: Path) -> None:
     with ScriptedServer() as server:
-        cached = {
+        reported = {
             "prompt_tokens": 1_000,
             "completion_tokens": 100,
             "prompt_tokens_details": {"cached_tokens": 900},
         }
         server.script(
             tool_calls(("no_such_tool", {}), usage=(1_000, 50)),
-            text("One.", usage=cached),
+            text("One.", usage=reported),
             text("Two.", usage=(2_000, 100)),
             text("Without usage."),
         )
@@ -114,11 +124,28 @@ def test_what_the_provider_charged_beats_the_price_list() -> None:
 
 
 def test_cached_share_is_that_of_the_last_reported_request() -> None:
-    assert cached_share([]) is None
-    assert cached_share([usage(source="estimate")]) is None
-    assert cached_share([usage(), usage(cache_read=750)]) == 0.75
-    assert cached_share([usage(cache_read=750), usage(source="estimate")]) == 0.75
-    assert cached_share([usage(cache_read=750), usage()]) == 0.0
+    def share(*usages: Usage) -> float | None:
+        found = cached(usages, lambda used: None)
+        return None if found is None else found.share
+
+    assert share() is None
+    assert share(usage(source="estimate")) is None
+    assert share(usage(), usage(cache_read=750)) == 0.75
+    assert share(usage(cache_read=750), usage(source="estimate")) == 0.75
+    assert share(usage(cache_read=750), usage()) == 0.0
+    assert share(usage(cache_read=9_999)) == 1.0
+
+
+def test_loss_of_a_cache_is_said_beforehand_where_there_is_one() -> None:
+    kept = cached([usage(100_000, cache_read=90_000)], lambda used: PRICES)
+    assert kept == Cached(90_000, 0.9, pytest.approx(90_000 * 1.8e-6))
+    assert reset_warning(kept) == (
+        "The provider's cache of 90,000 tokens is then of no more use, which saved $0.162 last time."
+    )
+    unpriced = cached([usage(100_000, cache_read=90_000, cost=0.1)], lambda used: None)
+    assert reset_warning(unpriced) == "The provider's cache of 90,000 tokens is then of no more use."
+    assert reset_warning(cached([usage(1_000, cache_read=900)], lambda used: PRICES)) == ""
+    assert reset_warning(None) == ""
 
 
 @pytest.mark.parametrize(
