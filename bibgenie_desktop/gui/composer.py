@@ -239,7 +239,7 @@ class Composer(QFrame):
         self.edit.setProperty("tone", "3" if state.frozen else "")
         self.edit.style().unpolish(self.edit)
         self.edit.style().polish(self.edit)
-        hint = tr("Add a follow-up") if state.streaming else tr("Ask, or type @ to mention an item")
+        hint = tr("Add a follow-up") if state.streaming else tr("Ask about your library")
         self.edit.setPlaceholderText(state.read_only or hint)
         self.edit.setToolTip(state.frozen)
         reason = state.read_only or state.frozen or None
@@ -288,7 +288,7 @@ class Composer(QFrame):
         if reason is None:
             self.flush_draft()
             self.send_requested.emit(self.text)
-        elif self.text.strip() or self._attachments:
+        else:
             self.send_refused.emit(reason)
 
     def _on_edit_last_requested(self) -> None:

@@ -162,6 +162,7 @@ class Welcome(QScrollArea):
         self._try = label(tr("Try"), "caption", "3")
         self._starters = column(spacing=8)
         self._group = box(column(self._try, self._starters, spacing=8))
+        self._group.hide()  # until there is something to try
         self._library_glyph = Glyph("library", "accent", 18)
         self._library_title = label("", "strong", wrap=True)
         self._library_detail = label("", "small", "2", wrap=True)

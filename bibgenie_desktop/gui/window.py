@@ -102,6 +102,7 @@ class MainWindow(QMainWindow):
             (QKeySequence("F6"), self._on_next_part),
             (QKeySequence("Shift+F6"), self._on_previous_part),
             (QKeySequence("Esc"), self._on_escape),
+            (QKeySequence("Ctrl+Q"), self.close_requested.emit),
         ):
             self._shortcut(keys, slot)
 

@@ -11,22 +11,15 @@ from bibgenie_desktop.zotero.service import ZoteroLibrary
 LOOKED_AT = 60
 """Items whose files are looked for: a first page must not wait for a large library."""
 LEAST_TEXT = 200
-MOST_WORDS = 9
+MOST_WORDS = 12
 
 _SUBTITLE = re.compile(r"\s*[:?!–—]\s+.*$|\s*[:?!]$")
-_ARTICLE = re.compile(r"^(?:the|a|an|on|der|die|das|ein|eine|le|la|les|un|une)\s+", re.IGNORECASE)
 
 
 def topic_of(title: str) -> str:
-    """The main title without its article, short enough for a sentence; empty where nothing is left."""
-    main = _ARTICLE.sub("", _SUBTITLE.sub("", " ".join(title.split())))
-    words = main.split()
-    if len(words) < 2:
-        return ""
-    first = words[0]
-    if first[1:].islower():  # an acronym or a name with capitals inside keeps them
-        words[0] = first[0].lower() + first[1:]
-    return " ".join(words[:MOST_WORDS]).rstrip(",;.")
+    """The main title, whole, to be quoted in a question; empty where it is too short or too long for one."""
+    main = _SUBTITLE.sub("", " ".join(title.split())).strip(' ,;.“”"')
+    return main if 2 <= len(main.split()) <= MOST_WORDS else ""
 
 
 async def starters(library: ZoteroLibrary, most: int) -> tuple[str, ...]:
@@ -36,7 +29,7 @@ async def starters(library: ZoteroLibrary, most: int) -> tuple[str, ...]:
     # Spread over the library: neighbours were often added for one purpose.
     step = max(1, len(candidates) // max(1, most))
     ordered = [*candidates[::step], *(c for n, c in enumerate(candidates) if n % step)]
-    forms = ("What does my library say about {0}?", "What evidence is there on {0}?", "What is known of {0}?")
+    forms = ("What does “{0}” find?", "What is the evidence in “{0}”?", "What does “{0}” conclude?")
     found: list[str] = []
     for item in ordered:
         if len(found) == most:

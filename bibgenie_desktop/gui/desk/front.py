@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
 
+from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.parts import Draft
 from bibgenie_desktop.domain.states import Action, SessionState
 from bibgenie_desktop.domain.topology import DamagedBranch, Placeholder
 from bibgenie_desktop.gui.banners import CompactionBanner, NoticeBanner, QueueStrip, ReadOnlyBanner
+from bibgenie_desktop.gui.components import Banner
 from bibgenie_desktop.gui.composer import ComposerState
 from bibgenie_desktop.gui.conversation.copying import readable_markdown
 from bibgenie_desktop.gui.conversation.message import copy_to_clipboard
@@ -69,6 +71,7 @@ class Front(QObject):
         chats.compaction_ended.connect(self._on_compaction_ended)
         chats.drafts.shown.connect(self._on_draft_shown)
         chats.drafts.editing_changed.connect(self._on_editing_changed)
+        chats.drafts.unsaved_changed.connect(self._on_unsaved_changed)
         view.retry_requested.connect(self._on_retry_requested)
         view.retry_with_requested.connect(self.retry_with_requested)
         view.edit_requested.connect(self._on_edit_requested)
@@ -166,8 +169,6 @@ class Front(QObject):
                 queue_reason=chats.refusal(Action.QUEUE),
             )
         )
-        if not (self._composer.state.streaming or self._composer.state.read_only):
-            self._composer.edit.setPlaceholderText(tr("Ask about your library"))
         front = chats.front
         window.toolbar.show_model(
             front.model_label(chat.session.model) if front is not None else "",
@@ -296,6 +297,18 @@ class Front(QObject):
         self._composer.set_editing(message_id is not None, words)
         if message_id is not None:
             self._composer.focus_text()
+
+    def _on_unsaved_changed(self, error: UserError | None) -> None:
+        """True as long as it is shown: it goes as soon as the text is stored."""
+        shown = self._bottom.banner("unsaved")
+        if error is None:
+            self._bottom.set_banner("unsaved", None)
+            return
+        title = tr("What you are writing is not saved yet. It is tried again.")
+        if isinstance(shown, Banner):
+            shown.say(title, str(error))
+        else:
+            self._bottom.set_banner("unsaved", Banner("bad", title, str(error), object_name="unsavedBanner"))
 
     def _on_send_requested(self, _text: str) -> None:
         self._chats.drafts.now = self._draft()

@@ -7,13 +7,14 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from bibgenie_desktop.domain.checkpoint import sections_of
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.messages import Checkpoint
 from bibgenie_desktop.domain.parts import Draft, ToolPart, title_of
 from bibgenie_desktop.domain.projection import DRAFT_ID, ProjectedMessage
 from bibgenie_desktop.domain.tokens import estimate_text
 from bibgenie_desktop.gui.docks.context import CheckpointLine, ContextView, SeenLine
-from bibgenie_desktop.gui.presenters.transcript import checkpoint_title, readable_sections
+from bibgenie_desktop.gui.presenters.transcript import checkpoint_title
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import tr
 from bibgenie_desktop.gui.when import ago
@@ -150,7 +151,7 @@ def _checkpoints(plan: Plan, now: int) -> tuple[CheckpointLine, ...]:
     newest = found[-1].id if found else None
     return tuple(
         CheckpointLine(
-            m.id, checkpoint_title(m), ago(m.created_at, now), readable_sections(m.summary), m.id == newest
+            m.id, checkpoint_title(m), ago(m.created_at, now), sections_of(m.summary), m.id == newest
         )
         for m in reversed(found)
     )

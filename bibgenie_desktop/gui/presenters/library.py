@@ -146,7 +146,7 @@ class LibraryPresenter(QObject):
 
     def _card(self, status: LibraryStatus | None) -> LibraryCard:
         if self._error is not None and not (status is not None and status.loaded):
-            detail = f"{self._error.title} {self._error.advice}".strip()
+            detail = str(self._error)
             return LibraryCard(tr("The library cannot be read"), detail, "warn", self._busy)
         if status is None:
             found = any(o.path for o in self._offers)

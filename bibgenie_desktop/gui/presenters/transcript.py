@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -139,25 +138,9 @@ def checkpoint_row(message: Checkpoint) -> CheckpointRow:
     return CheckpointRow(
         id=message.id,
         title=checkpoint_title(message),
-        sections=readable_sections(message.summary),
+        sections=sections_of(message.summary),
         resources=len(message.ledger),
     )
-
-
-_STATEMENT = re.compile(r"^(?P<indent>\s*)(?:[-*•]\s+)?\[(?P<mark>user|tool|inference)\]\s*")
-
-
-def readable_sections(summary: str) -> tuple[tuple[str, str], ...]:
-    """The sections as people read them: whose statement each one is, in words."""
-    words = {"user": tr("You"), "tool": tr("Source"), "inference": tr("Inferred")}
-
-    def line(text: str) -> str:
-        found = _STATEMENT.match(text)
-        if found is None:
-            return re.sub(r"^(\s*)[-*]\s+", r"\1• ", text)
-        return f"{found['indent']}• {words[found['mark']]}: {text[found.end() :]}"
-
-    return tuple((name, "\n".join(map(line, text.splitlines()))) for name, text in sections_of(summary))
 
 
 def checkpoint_title(message: Checkpoint) -> str:

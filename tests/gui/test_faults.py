@@ -1,0 +1,176 @@
+"""Faults that people met, each tested as a whole kind: texts that could not be stored, refusals in the real
+window, keys that must do something.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QApplication
+
+from bibgenie_desktop.domain.errors import StoreUnavailable
+from bibgenie_desktop.domain.ids import MessageId, SessionId
+from bibgenie_desktop.domain.parts import Draft
+from bibgenie_desktop.domain.states import SessionState
+from bibgenie_desktop.gui.popovers.models import ModelSwitcher
+from bibgenie_desktop.services.workspace import Workspace
+from tests.gui.bench import bench
+from tests.scripted_server import ScriptedServer, text
+
+
+class FullDisk:
+    """Refuses to store drafts as long as it is full."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.full = True
+        self.tries = 0
+        store = Workspace.save_draft
+
+        async def save(on: Workspace, session: SessionId, edits: MessageId | None, draft: Draft) -> None:
+            self.tries += 1
+            if self.full:
+                raise StoreUnavailable("The disk is full.", "Make room.")
+            await store(on, session, edits, draft)
+
+        monkeypatch.setattr(Workspace, "save_draft", save)
+
+
+async def test_a_draft_that_could_not_be_stored_is_stored_as_soon_as_it_can_be(
+    qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = FullDisk(monkeypatch)
+    with ScriptedServer() as server:
+        async with bench(tmp_path, server) as on:
+            chat = on.desk.chats.chat
+            assert chat is not None
+            on.write("half a thought")
+            await on.until(lambda: on.banner("unsaved") is not None)
+            assert "The disk is full." in on.said(on.banner("unsaved"))
+            disk.full = False
+            on.write("!")
+            await on.until(lambda: on.banner("unsaved") is None)
+            assert (await on.desk.workspace.draft(chat.session_id)).text == "half a thought!"
+
+
+async def test_quitting_tries_once_more_to_store_a_draft(
+    qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = FullDisk(monkeypatch)
+    with ScriptedServer() as server:
+        async with bench(tmp_path, server) as on:
+            on.write("half a thought")
+            await on.until(lambda: on.banner("unsaved") is not None)
+            disk.full = False
+        async with bench(tmp_path, server) as on:
+            assert on.text == "half a thought"
+
+
+async def test_quitting_with_a_full_disk_ends_all_the_same(
+    qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = FullDisk(monkeypatch)
+    with ScriptedServer() as server:
+        async with bench(tmp_path, server) as on:
+            on.write("half a thought")
+            await on.until(lambda: disk.tries > 0)
+
+
+async def test_a_draft_that_could_not_be_stored_is_there_when_its_session_is_shown_again(
+    qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = FullDisk(monkeypatch)
+    with ScriptedServer() as server:
+        server.script(text("One."))
+        async with bench(tmp_path, server) as on:
+            first = on.desk.chats.front
+            assert first is not None
+            await on.ask_and_wait("Why?")
+            on.write("for the first")
+            await on.until(lambda: on.banner("unsaved") is not None)
+            on.hands.click(on.button("newSession"))
+            await on.until(lambda: on.desk.chats.front is not first)
+            on.write("for the second")
+            on.desk.open_session(first.id)
+            await on.until(lambda: on.desk.chats.front is first)
+            assert on.text == "for the first"
+            disk.full = False
+            await on.desk.chats.drafts.flush()
+            assert on.banner("unsaved") is None
+            assert (await on.desk.workspace.draft(first.chat.session_id)).text == "for the first"
+
+
+async def test_the_text_in_the_composer_outlives_a_follow_up_that_is_sent(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    go_on = threading.Event()
+    with ScriptedServer() as server:
+        server.script(text("One.").held(go_on, after=1), text("Two."))
+        async with bench(tmp_path, server) as on:
+            chat = on.desk.chats.chat
+            assert chat is not None
+            on.ask("First?")
+            await on.until(lambda: on.state is SessionState.STREAMING)
+            on.ask("Second?")
+            await on.until(lambda: on.banner("queue") is not None)
+            on.write("a third, not finished")
+            on.window.composer.flush_draft()
+            await on.desk.chats.drafts.flush()
+            go_on.set()
+            await on.until(lambda: len(on.answers) == 2 and not on.answers[-1].streaming)
+            await on.until_idle()
+            assert on.text == "a third, not finished"
+            assert (await on.desk.workspace.draft(chat.session_id)).text == "a third, not finished"
+
+
+@pytest.mark.parametrize(("window", "size"), [(2_100, 30_000), (200_000, 3_000_000)])
+async def test_a_refused_paste_shows_the_notice_and_each_offer_works(
+    qapp: QApplication, tmp_path: Path, window: int, size: int
+) -> None:
+    pasted = "lorem ipsum " * (size // 12)
+    with ScriptedServer() as server:
+        async with bench(tmp_path, server, window=window) as on:
+            for offer in ("choose_model", "compact"):
+                on.window.composer.edit.setPlainText(pasted)
+                on.enter()
+                await on.until(lambda: on.banner("notice") is not None)
+                await on.until_idle()
+                assert "tokens too many" in on.said(on.banner("notice"))
+                assert on.text == pasted
+                assert server.bodies == []
+                on.hands.click(on.button(f"offer_{offer}"))
+                if offer == "choose_model":
+                    await on.until(lambda: any(s.isVisible() for s in on.window.findChildren(ModelSwitcher)))
+                    for sheet in on.window.findChildren(ModelSwitcher):
+                        sheet.close()
+                else:
+                    await on.until(lambda: "Nothing to compact" in on.toast)
+                    await on.until_idle()
+
+
+async def test_return_on_an_empty_composer_says_why_nothing_is_sent(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    with ScriptedServer() as server:
+        async with bench(tmp_path, server) as on:
+            on.enter()
+            await on.until(lambda: "Nothing to send yet" in on.toast)
+            assert server.bodies == []
+
+
+async def test_the_composer_promises_nothing_that_is_not_there(qapp: QApplication, tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with bench(tmp_path, server) as on:
+            assert on.window.composer.edit.placeholderText() == "Ask about your library"
+
+
+async def test_ctrl_q_asks_to_quit(qapp: QApplication, tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with bench(tmp_path, server) as on:
+            asked: list[bool] = []
+            on.window.close_requested.connect(lambda: asked.append(True))
+            keys = on.window.findChildren(QShortcut)
+            next(k for k in keys if k.key() == QKeySequence("Ctrl+Q")).activated.emit()
+            assert asked == [True]
