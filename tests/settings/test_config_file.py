@@ -240,3 +240,27 @@ def test_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(UserError, match="cannot be"):
         ConfigFile(tmp_path / "file" / "config.toml").set_zotero_dir("/z")
+
+
+def test_way_to_a_provider_and_wish_for_reasoning_come_back(tmp_path: Path) -> None:
+    file = config(tmp_path)
+    entry = ProviderEntry(
+        "lab",
+        "anthropic",
+        "https://llm.example/v1",
+        (ModelEntry("m", reasoning=True, replays_reasoning="none"), ModelEntry("n", reasoning=False)),
+        proxy="http://proxy.example:8080",
+        ca_file="~/authority.pem",
+    )
+    assert file.put_provider(entry).providers == (entry,)
+    assert file.load().providers == (entry,)
+    plain = ProviderEntry("lab", "anthropic", "https://llm.example/v1", proxy="direct")
+    assert file.put_provider(plain).providers == (plain,)
+
+
+@pytest.mark.parametrize("proxy", ["proxy.example:8080", "ftp://x", "http://a b", "http://", "http://h/path"])
+def test_proxy_that_is_no_address_is_refused(tmp_path: Path, proxy: str) -> None:
+    file = config(tmp_path)
+    with pytest.raises(UserError, match="proxy that is no address"):
+        file.put_provider(ProviderEntry("lab", "anthropic", proxy=proxy))
+    assert not file.path.exists()
