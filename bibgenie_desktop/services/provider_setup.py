@@ -105,6 +105,11 @@ class ProviderSetup:
     def presets(self) -> tuple[Preset, ...]:
         return PRESETS
 
+    @property
+    def catalogue_day(self) -> str:
+        """The day of the catalogue's figures, as an ISO date."""
+        return self._catalogue.as_of
+
     def providers(self) -> tuple[ProviderEntry, ...]:
         """Those that are set up. Raises `UserError` where `config.toml` cannot be read."""
         return self._config.load().providers
