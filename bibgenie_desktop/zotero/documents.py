@@ -29,24 +29,31 @@ CACHED_CHARS = 2_000_000
 """About five hundred pages: what a person and a model go back and forth in."""
 
 _REASONS: Mapping[str, tuple[str, str]] = {
-    "missing": ("The PDF file is not on this computer.", "Open it once in Zotero, which downloads it."),
-    "denied": ("The PDF file may not be read.", "Check the permissions of Zotero's storage folder."),
+    "missing": ("The file is not on this computer.", "Open it once in Zotero, which downloads it."),
+    "denied": ("The file may not be read.", "Check the permissions of Zotero's storage folder."),
     "encrypted": (
-        "This PDF is protected by a password.",
+        "This document is protected by a password.",
         "Remove the protection in a PDF program, or attach an open copy in Zotero.",
     ),
-    "corrupt": ("This PDF is damaged and cannot be opened.", "Download it again and replace it in Zotero."),
-    "empty": ("This PDF file is empty.", "Download it again and replace it in Zotero."),
+    "corrupt": (
+        "This document is damaged and cannot be opened.",
+        "Download it again and replace it in Zotero.",
+    ),
+    "empty": ("This document file is empty.", "Download it again and replace it in Zotero."),
     "giant": (
-        "This PDF is too large to be read here (more than 2 GB).",
+        "This document is too large to be read here.",
         "Attach a smaller version in Zotero.",
     ),
     "memory": ("Reading this PDF takes more memory than is allowed.", "Attach a simpler version in Zotero."),
     "scanned": (
-        "This PDF has no text, only pictures of its pages.",
+        "This document has no text, only pictures of its pages.",
         "Run text recognition (OCR) on it and replace it in Zotero.",
     ),
-    "range": ("This PDF has no such page.", "Ask for a page between its first and its last."),
+    "range": ("This document has no such page or section.", "Ask for one between its first and its last."),
+    "unsupported": (
+        "This kind of file cannot be read here.",
+        "PDF, EPUB, web pages, text, Markdown, DOCX and ODT can be read.",
+    ),
     "slow": (
         "Reading this PDF took too long and was stopped.",
         "Other documents are not affected. The file may be damaged: try another copy.",
@@ -140,6 +147,12 @@ class Documents:
                 if not answer.get("has_text"):
                     raise _unreadable("scanned")
             return found
+
+    async def ask(self, path: Path, request: Mapping[str, Any]) -> dict[str, Any]:
+        """The worker's answer to any other question about a file."""
+        async with self._turn:
+            key = await self._key(path)
+            return await self._ask({**request, "path": key[0]})
 
     async def close(self) -> None:
         """End the worker and its thread; a running question is answered with an error."""

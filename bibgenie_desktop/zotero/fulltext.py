@@ -17,6 +17,7 @@ from typing import Final
 
 from bibgenie_desktop.domain.errors import DocumentUnreadable
 from bibgenie_desktop.zotero.attachments import Files
+from bibgenie_desktop.zotero.books import Books
 from bibgenie_desktop.zotero.documents import Documents
 from bibgenie_desktop.zotero.index_file import Document, IndexFile
 from bibgenie_desktop.zotero.library import Attachment, Contents
@@ -159,7 +160,7 @@ class FullText:
     async def _text_of(self, attachment: Attachment, path: Path) -> str:
         documents = self._documents
         if attachment.kind != "pdf":
-            raise DocumentUnreadable("Only PDF files are read where Zotero has extracted no text.")
+            return await self._sections(path)
         pages = min(MOST_PAGES, await documents.page_count(path))
         texts: list[str] = []
         size = 0
@@ -168,6 +169,19 @@ class FullText:
             for page in await documents.pages_text(path, len(texts), last):
                 texts.append(page.text.replace("\f", " "))
                 size += len(page.text)
+        return "\f".join(texts)
+
+    async def _sections(self, path: Path) -> str:
+        books = Books(self._documents)
+        texts: list[str] = []
+        size, total = 0, 1
+        while len(texts) < total and size < MOST_CHARS:
+            section = await books.section(path, len(texts))
+            total = section.sections
+            texts.append(section.text.replace("\f", " "))
+            size += len(section.text)
+        if not any(t.strip() for t in texts):
+            raise DocumentUnreadable("This document has no text.", "")
         return "\f".join(texts)
 
 

@@ -14,7 +14,8 @@ from bibgenie_desktop.zotero.annotations import Annotation
 from bibgenie_desktop.zotero.folding import is_cjk
 from bibgenie_desktop.zotero.tags import Tag as Tag
 
-AttachmentKind = Literal["pdf", "epub", "html", "other"]
+AttachmentKind = Literal["pdf", "epub", "html", "text", "other"]
+"""`text` is everything of paragraphs only: plain text, Markdown, DOCX, ODT."""
 AttachmentStatus = Literal["ok", "missing", "not on this computer", "linked URL", "unchecked"]
 
 

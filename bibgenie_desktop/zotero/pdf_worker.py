@@ -1,7 +1,8 @@
-"""The process that opens PDF files, so that a file which crashes or hangs the parser costs one answer only.
+"""The process that opens documents, so that a file which crashes or hangs the parser costs one answer only.
 
 It reads one JSON request a line on standard input and answers each with one JSON line on standard output; it
-knows pypdfium2 and nothing of Zotero. `documents` starts it, waits for it and ends it.
+knows pypdfium2 and nothing of Zotero. Documents without pages are read by `book_reader`, in the same process.
+`documents` starts it, waits for it and ends it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from typing import Any, BinaryIO
 
 import pypdfium2
 import pypdfium2.raw as pdfium
+
+from bibgenie_desktop.zotero import book_reader
+from bibgenie_desktop.zotero.pdf_outline import outline_of
 
 MEMORY_LIMIT = 2 << 30
 """Address space the process may use; PDFium needs about 50 MB for ordinary files."""
@@ -52,6 +56,8 @@ class Reader:
         self._document: Any = None
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        if request["op"] in ("sections", "section"):
+            return self._from_book(request)
         document = self._open(str(request["path"]))
         total = len(document)
         match request["op"]:
@@ -61,24 +67,43 @@ class Reader:
             case "text":
                 first, last = max(0, int(request["first"])), min(total - 1, int(request["last"]))
                 return {"pages": total, "texts": self._texts(first, last)}
+            case "outline":
+                return outline_of(document, self._page, clean)
             case "scan":
                 step = max(1, total // SCAN_PAGES)
                 return {"has_text": any(self._has_text(i) for i in range(0, total, step))}
         raise Refused("request")
 
-    def _open(self, path: str) -> Any:
+    def _from_book(self, request: dict[str, Any]) -> dict[str, Any]:
+        name = self._look(str(request["path"]))
+        try:
+            if name != self._name or not isinstance(self._document, book_reader.Book):
+                self.close()
+                self._document = book_reader.open_book(Path(name[0]))
+                self._name = name
+            found: dict[str, Any] = _cleaned(book_reader.answer(self._document, request))
+        except book_reader.Unreadable as error:
+            raise Refused(str(error)) from error
+        except OSError as error:
+            raise Refused("denied") from error
+        return found
+
+    def _look(self, path: str) -> tuple[str, int, int]:
         try:
             stat = Path(path).stat()
         except OSError as error:
             raise Refused("missing" if isinstance(error, FileNotFoundError) else "denied") from error
-        name = (path, stat.st_size, stat.st_mtime_ns)
-        if name == self._name:
-            return self._document
-        self.close()
         if stat.st_size > FILE_LIMIT:
             raise Refused("giant")
         if stat.st_size == 0:
             raise Refused("empty")
+        return path, stat.st_size, stat.st_mtime_ns
+
+    def _open(self, path: str) -> Any:
+        name = self._look(path)
+        if name == self._name and not isinstance(self._document, book_reader.Book):
+            return self._document
+        self.close()
         try:
             self._document = pypdfium2.PdfDocument(path)
             pages = len(self._document)
@@ -125,6 +150,15 @@ class Reader:
 
     def _has_text(self, index: int) -> bool:
         return any(c.isalnum() for c in self._page(index))
+
+
+def _cleaned(value: Any) -> Any:
+    """All texts of an answer without what JSON or a database would refuse."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [_cleaned(v) for v in value]
+    return {k: _cleaned(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
 def clean(text: str) -> str:

@@ -36,8 +36,24 @@ _KINDS: dict[str, AttachmentKind] = {
     "application/epub+zip": "epub",
     "text/html": "html",
     "application/xhtml+xml": "html",
+    "text/plain": "text",
+    "text/markdown": "text",
+    "text/x-markdown": "text",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "text",
+    "application/vnd.oasis.opendocument.text": "text",
 }
-_SUFFIXES: dict[str, AttachmentKind] = {".pdf": "pdf", ".epub": "epub", ".html": "html", ".htm": "html"}
+_SUFFIXES: dict[str, AttachmentKind] = {
+    ".pdf": "pdf",
+    ".epub": "epub",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".txt": "text",
+    ".md": "text",
+    ".markdown": "text",
+    ".docx": "text",
+    ".odt": "text",
+}
 
 
 LegacyKeys = Mapping[tuple[int, str], str]

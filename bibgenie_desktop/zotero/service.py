@@ -16,9 +16,8 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
-from bibgenie_desktop.domain.errors import DocumentUnreadable, LibraryUnavailable
+from bibgenie_desktop.domain.errors import LibraryUnavailable
 from bibgenie_desktop.domain.ids import Clock
 from bibgenie_desktop.domain.locators import Locator, split_id
 from bibgenie_desktop.zotero import links
@@ -26,20 +25,18 @@ from bibgenie_desktop.zotero.attachments import Files
 from bibgenie_desktop.zotero.better_bibtex import BetterBibtex
 from bibgenie_desktop.zotero.counts import CollectionCount, Counts, TagCount
 from bibgenie_desktop.zotero.discovery import Candidate
-from bibgenie_desktop.zotero.documents import Documents, PageText, PdfInfo
+from bibgenie_desktop.zotero.documents import Documents
 from bibgenie_desktop.zotero.fulltext import Coverage
 from bibgenie_desktop.zotero.index_file import Brief
 from bibgenie_desktop.zotero.index_terms import Mode
 from bibgenie_desktop.zotero.indexed_search import IndexedSearch
 from bibgenie_desktop.zotero.indexing import Indexing
 from bibgenie_desktop.zotero.library import Attachment, Contents, Item, Library
-from bibgenie_desktop.zotero.quotes import Verdict, check_across_pages, check_quote
 from bibgenie_desktop.zotero.reader import read_contents
+from bibgenie_desktop.zotero.reading import ReadableLibrary
 from bibgenie_desktop.zotero.search import Hits, MetadataIndex, Query
 from bibgenie_desktop.zotero.snapshot import FileState, Snapshot, SnapshotCancelled, SnapshotSource
 from bibgenie_desktop.zotero.text_search import TextHits, search_texts
-
-T = TypeVar("T")
 
 PATIENCE_FOR_TEXTS_S = 6.0
 """How long a search waits for the texts of a library that is being indexed: a small one is then complete."""
@@ -75,7 +72,7 @@ class _Loaded:
     index: MetadataIndex
 
 
-class ZoteroLibrary:
+class ZoteroLibrary(ReadableLibrary):
     """Constructed without touching a file; the first `ensure_loaded` reads."""
 
     def __init__(
@@ -86,22 +83,19 @@ class ZoteroLibrary:
         clock: Clock,
         source: SnapshotSource | None = None,
     ) -> None:
+        super().__init__(Files(candidate.data_dir, candidate.base_attachment_path), documents)
         self._candidate = candidate
         self._source = source or SnapshotSource(candidate.data_dir, private_dir, clock)
         self._better_bibtex = BetterBibtex(candidate.data_dir, private_dir)
-        self._files = Files(candidate.data_dir, candidate.base_attachment_path)
-        self._documents = documents
         self._indexing = Indexing(private_dir, self._files, documents.twin())
         self._clock = clock
         self._loaded: _Loaded | None = None
         self._empty = Contents((), {}, {}, ())
         self._counts: tuple[Contents, Counts] | None = None
         self._found: dict[str, Attachment] = {}
-        self._labels: dict[str, tuple[str, ...]] = {}
         self._refreshing = asyncio.Lock()
         self._closing = threading.Event()
         self._snapshots = ThreadPoolExecutor(1, thread_name_prefix="zotero-snapshot")
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="zotero-search")
         self._rest_until = 0.0
         self._check: asyncio.Future[None] | None = None
 
@@ -145,10 +139,6 @@ class ZoteroLibrary:
             if found.status == "ok":
                 self._found[attachment.id] = found
         return replace(attachment, path=found.path, status=found.status, reason=found.reason)
-
-    @property
-    def documents(self) -> Documents:
-        return self._documents
 
     # -- loading
 
@@ -224,7 +214,7 @@ class ZoteroLibrary:
         try:
             verified = await self._in(self._snapshots, lambda: self._source.verify(snapshot))
         except LibraryUnavailable as error:
-            verified = replace(snapshot, stale=True, notice=f"{error.title} {error.advice}")
+            verified = replace(snapshot, stale=True, notice=error.text)
         except SnapshotCancelled:
             return
         if self._loaded is not None and self._loaded.snapshot.path == snapshot.path:
@@ -322,40 +312,6 @@ class ZoteroLibrary:
         wanted = list(items)
         return await self._in(self._worker, lambda: [self._locate(i) for i in wanted])
 
-    async def locate(self, attachment: Attachment) -> Attachment:
-        return await self._in(self._worker, lambda: self._files.locate(attachment))
-
-    async def document_info(self, attachment: Attachment) -> PdfInfo:
-        """Pages and printed labels of a PDF attachment. Raises `DocumentUnreadable`."""
-        info = await self._documents.info(await self._file(attachment))
-        self._labels[attachment.id] = info.labels
-        return info
-
-    async def pages_text(self, attachment: Attachment, first: int, last: int) -> list[PageText]:
-        """Pages of a PDF attachment, counted from 0. Raises `DocumentUnreadable`."""
-        path = await self._file(attachment)
-        if attachment.id not in self._labels:
-            self._labels[attachment.id] = (await self._documents.info(path)).labels
-        return await self._documents.pages_text(path, first, last)
-
-    async def check_quote(self, locator: Locator) -> Verdict:
-        """Look the quote of a page locator up in its page and, if it runs on, the next."""
-        attachment = self.contents.attachments.get(locator.att_id)
-        if attachment is None or locator.page_index is None or not locator.quote:
-            return "not found"
-        try:
-            pages = await self.pages_text(attachment, locator.page_index, locator.page_index + 1)
-        except DocumentUnreadable:
-            return "not found"
-        texts = [p.text for p in pages]
-
-        def check() -> Verdict:
-            if len(texts) == 1:
-                return check_quote(locator.quote, texts[0])
-            return check_across_pages(locator.quote, texts[0], texts[1])
-
-        return await self._in(self._worker, check)
-
     def citation_label(self, locator: Locator) -> str:
         """`Hu et al. 2020, p. 218`; empty for a place the library does not show."""
         attachment = self.contents.attachments.get(locator.att_id) if locator.att else None
@@ -375,23 +331,8 @@ class ZoteroLibrary:
 
     # -- helpers
 
-    async def _file(self, attachment: Attachment) -> Path:
-        if attachment.kind != "pdf":
-            raise DocumentUnreadable(
-                f"This attachment is not a PDF ({attachment.content_type or 'unknown type'}).",
-                "Only PDF files can be read page by page.",
-            )
-        located = await self.locate(attachment)
-        if located.path is None:
-            advice = "Open it once in Zotero, which downloads it, or check where it is linked."
-            raise DocumentUnreadable(f"The PDF “{attachment.title}” cannot be read: {located.reason}", advice)
-        return located.path
-
     def _locate(self, item: Item) -> Item:
         return replace(item, attachments=tuple(self._files.locate(a) for a in item.attachments))
-
-    async def _in(self, executor: ThreadPoolExecutor, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(executor, work)
 
 
 def _plain(full_id: str) -> str:

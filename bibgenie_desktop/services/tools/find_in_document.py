@@ -1,11 +1,11 @@
-"""`find_in_document`: where words or a pattern stand in a PDF."""
+"""`find_in_document`: where words or a pattern stand in a document."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import regex
@@ -15,9 +15,12 @@ from bibgenie_desktop.domain.models import ToolSpec
 from bibgenie_desktop.services.tools.arguments import Arguments, BadArguments
 from bibgenie_desktop.services.tools.base import ToolResult
 from bibgenie_desktop.services.tools.presenting import counted, fenced, page_resource, without_empty
-from bibgenie_desktop.services.tools.targets import find_pdf
+from bibgenie_desktop.services.tools.sections import section_resource
+from bibgenie_desktop.services.tools.targets import find_document
+from bibgenie_desktop.zotero.books import SectionText
 from bibgenie_desktop.zotero.documents import PageText
 from bibgenie_desktop.zotero.folding import fold_same_length
+from bibgenie_desktop.zotero.library import Attachment
 from bibgenie_desktop.zotero.links import item_label
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
@@ -37,14 +40,16 @@ class _Hit:
     page: PageText
     start: int
     end: int
+    section: SectionText | None = None
+    """Of a document without pages the section; `page` then has its number and text."""
 
 
 class FindInDocument:
     spec = ToolSpec(
         name="find_in_document",
         description=(
-            "Find words in a PDF (case, accents, hyphenation and line breaks do not matter; the words stand "
-            "together in this order) or a regular expression. Returns pages with context, and hits per page."
+            "Find words in a document (case, accents, hyphenation and line breaks do not matter; the words "
+            "stand together in this order) or a regular expression. Returns pages or sections with context."
         ),
         parameters={
             "type": "object",
@@ -58,7 +63,7 @@ class FindInDocument:
             },
             "required": ["attachment_id", "query"],
         },
-        slim_description="Find words in a PDF: pages and context.",
+        slim_description="Find words in a document: pages and context.",
         slim_parameters={
             "type": "object",
             "properties": {"attachment_id": {"type": "string"}, "query": {"type": "string"}},
@@ -79,18 +84,15 @@ class FindInDocument:
             context = given.integer("context", _CONTEXT, 20, _MOST_CONTEXT)
             offset = given.integer("offset", 0, 0, 10**9)
             await self._library.ensure_loaded()
-            item, attachment = await find_pdf(self._library, full_id)
-            info = await self._library.document_info(attachment)
-            hits: list[_Hit] = []
-            for first in range(0, info.pages, _BATCH):
-                pages = await self._pages(attachment, first, min(first + _BATCH, info.pages) - 1)
-                hits.extend(await asyncio.to_thread(_find, pattern, pages))
-                if len(hits) >= _MOST_HITS:
-                    break
+            item, attachment = await find_document(self._library, full_id)
+            if attachment.kind == "pdf":
+                hits, extent = await self._in_pages(attachment, pattern)
+            else:
+                hits, extent = await self._in_sections(attachment, pattern)
         except BadArguments as error:
             return ToolResult(str(error), error=True)
         except DocumentUnreadable as error:
-            return ToolResult(f"{error.title} {error.advice}".strip(), error=True)
+            return ToolResult(error.text, error=True)
         shown = hits[offset : offset + limit]
         data: dict[str, Any] = {
             "attachment_id": attachment.id,
@@ -98,16 +100,46 @@ class FindInDocument:
             "source": f"{item_label(item)}: {item.title}",
             "total": len(hits),
             "returned": len(shown),
-            "scope": f"all {info.pages} pages" if len(hits) < _MOST_HITS else f"the first {len(hits)} hits",
+            "scope": extent if len(hits) < _MOST_HITS else f"the first {len(hits)} hits",
         }
         if offset + len(shown) < len(hits):
             data["next_offset"] = offset + len(shown)
         if not hits:
             data["hint"] = "the words do not stand together like this; try fewer, or read the pages"
-        data["per_page"] = {str(page + 1): n for page, n in Counter(h.page.index for h in hits).items()}
+        unit = "per_page" if attachment.kind == "pdf" else "per_section"
+        data[unit] = {str(page + 1): n for page, n in Counter(h.page.index for h in hits).items()}
         data["hits"] = [_row(hit, context) for hit in shown]
-        places = {hit.page.index: page_resource(item, attachment, hit.page) for hit in shown}
+        places = {
+            hit.page.index: page_resource(item, attachment, hit.page)
+            if hit.section is None
+            else section_resource(item, attachment, hit.section, hit.start)
+            for hit in shown
+        }
         return ToolResult(fenced(data), tuple(places.values()), note=counted(len(hits), "hit"))
+
+    async def _in_pages(self, attachment: Attachment, pattern: regex.Pattern[str]) -> tuple[list[_Hit], str]:
+        info = await self._library.document_info(attachment)
+        hits: list[_Hit] = []
+        for first in range(0, info.pages, _BATCH):
+            pages = await self._pages(attachment, first, min(first + _BATCH, info.pages) - 1)
+            hits.extend(await asyncio.to_thread(_find, pattern, pages))
+            if len(hits) >= _MOST_HITS:
+                break
+        return hits, f"all {info.pages} pages"
+
+    async def _in_sections(
+        self, attachment: Attachment, pattern: regex.Pattern[str]
+    ) -> tuple[list[_Hit], str]:
+        hits: list[_Hit] = []
+        index, total = 0, 1
+        while index < total and len(hits) < _MOST_HITS:
+            section = await self._library.section_text(attachment, index)
+            total = section.sections
+            page = PageText(index, "", section.text)
+            found = await asyncio.to_thread(_find, pattern, [page])
+            hits += [replace(hit, section=section) for hit in found]
+            index += 1
+        return hits, f"all {total} sections" if total > 1 else "the whole text"
 
     async def _pages(self, attachment: Any, first: int, last: int) -> list[PageText]:
         """A stretch of pages; one without any text is no error while others may have some."""
@@ -167,4 +199,7 @@ def _row(hit: _Hit, context: int) -> dict[str, Any]:
         end += 1
     snippet = " ".join(text[start:end].split())
     shown = f"{'…' if start else ''}{snippet}{'…' if end < len(text) else ''}"
+    if (section := hit.section) is not None:
+        place = {"section": section.index + 1, "href": section.href, "cfi": section.cfi_at(hit.start)}
+        return without_empty({**place, "text": shown})
     return without_empty({"page": hit.page.index + 1, "label": hit.page.label, "text": shown})

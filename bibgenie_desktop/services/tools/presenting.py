@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from bibgenie_desktop.domain.locators import Locator, Resource
+from bibgenie_desktop.domain.locators import Locator, LocatorKind, Resource
 from bibgenie_desktop.services.tools.base import UNTRUSTED
 from bibgenie_desktop.zotero.annotations import Annotation
 from bibgenie_desktop.zotero.documents import PageText
@@ -55,7 +55,7 @@ def attachment_row(attachment: Attachment) -> dict[str, Any]:
 
 
 def item_resource(item: Item) -> Resource:
-    return Resource(Locator(item.library.id, "item", item=item.key), _called(item))
+    return Resource(Locator(item.library.id, "item", item=item.key), named(item))
 
 
 def page_resource(item: Item, attachment: Attachment, page: PageText) -> Resource:
@@ -67,10 +67,11 @@ def page_resource(item: Item, attachment: Attachment, page: PageText) -> Resourc
         page_index=page.index,
         page_label=page.label,
     )
-    return Resource(locator, _called(item))
+    return Resource(locator, named(item))
 
 
-def _called(item: Item) -> str:
+def named(item: Item) -> str:
+    """An item as lists of used sources call it."""
     label = item_label(item)
     return label if not item.authors else shorten(f"{label}: {item.title}", _TITLE)
 
@@ -82,10 +83,10 @@ def note_resource(note: Note) -> Resource:
 def annotation_resource(annotation: Annotation, contents: Contents) -> Resource:
     item = contents.items[annotation.item_id]
     attachment = contents.attachments[annotation.attachment_id]
-    kind = attachment.kind if attachment.kind != "other" else "annotation"
+    kinds: dict[str, LocatorKind] = {"pdf": "pdf", "epub": "epub", "html": "html"}
     locator = Locator(
         item.library.id,
-        kind,
+        kinds.get(attachment.kind, "annotation"),
         item=item.key if attachment.parent_id else "",
         att=attachment.key,
         page_index=annotation.place.page_index,
@@ -94,7 +95,7 @@ def annotation_resource(annotation: Annotation, contents: Contents) -> Resource:
         cfi=annotation.place.cfi,
         quote=shorten(annotation.text, 300),
     )
-    return Resource(locator, _called(item))
+    return Resource(locator, named(item))
 
 
 def page_of(rows: Sequence[T], offset: int, limit: int) -> tuple[Sequence[T], dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""`read_document`: the text of a PDF's pages, with their physical and printed numbers."""
+"""`read_document`: the text of a document by pages, with physical and printed numbers, or by sections."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from bibgenie_desktop.services.tools.arguments import Arguments, BadArguments
 from bibgenie_desktop.services.tools.base import ToolResult
 from bibgenie_desktop.services.tools.page_ranges import extent, parse_pages
 from bibgenie_desktop.services.tools.presenting import counted, fenced, page_resource, without_empty
-from bibgenie_desktop.services.tools.targets import find_pdf
+from bibgenie_desktop.services.tools.sections import extract_result, read_section
+from bibgenie_desktop.services.tools.targets import find_document
 from bibgenie_desktop.zotero.documents import PageText
+from bibgenie_desktop.zotero.garbled import garbled
 from bibgenie_desktop.zotero.library import Attachment, Item
 from bibgenie_desktop.zotero.links import item_label
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST, DEFAULT = 40_000, 12_000
+_OTHER_NAMES = ("item_id", "href", "from_cfi")
 _BATCH = 8
 """Pages asked for at once: a few more than usually fit one answer."""
 
@@ -26,21 +29,22 @@ class ReadDocument:
     spec = ToolSpec(
         name="read_document",
         description=(
-            "Text of a PDF by pages. Takes an attachment id, or an item id for its best PDF. pages: physical "
-            "numbers from 1 (“3-7”) or printed labels. Without pages it starts at page 1; `next` holds the "
-            "arguments to read on. Cite the physical page."
+            "Text of a document. Takes an attachment id, or an item id for its best document. PDF: pages, "
+            "physical numbers from 1 (“3-7”) or printed labels; EPUB and web pages: section. Without them it "
+            "starts at the beginning; `next` holds the arguments to read on. Cite the physical page."
         ),
         parameters={
             "type": "object",
             "properties": {
                 "attachment_id": {"type": "string"},
                 "pages": {"type": "string"},
+                "section": {"type": "string", "description": "number, href or cfi"},
                 "max_chars": {"type": "integer", "maximum": MOST, "default": DEFAULT},
-                "offset": {"type": "integer", "description": "characters to skip on the first page"},
+                "offset": {"type": "integer", "description": "characters to skip"},
             },
             "required": ["attachment_id"],
         },
-        slim_description="Text of a PDF by physical pages (“3-7”); `next` reads on.",
+        slim_description="Text of a document, a PDF by physical pages (“3-7”); `next` reads on.",
         slim_parameters={
             "type": "object",
             "properties": {
@@ -57,19 +61,30 @@ class ReadDocument:
 
     async def run(self, arguments: Mapping[str, Any]) -> ToolResult:
         try:
-            given = Arguments(arguments, (*self.spec.parameters["properties"], "item_id"))
+            given = Arguments(arguments, (*self.spec.parameters["properties"], *_OTHER_NAMES))
             full_id = given.required("attachment_id", "item_id")
             most = given.integer("max_chars", DEFAULT, 200, MOST)
             offset = given.integer("offset", 0, 0, 10**9)
             await self._library.ensure_loaded()
-            item, attachment = await find_pdf(self._library, full_id)
-            info = await self._library.document_info(attachment)
-            wanted = parse_pages(given.text("pages"), info) or list(range(info.pages))
-            pages, rest, cut = await self._read(attachment, wanted, offset, most)
+            item, attachment = await find_document(self._library, full_id)
+        except BadArguments as error:
+            return ToolResult(str(error), error=True)
+        try:
+            if attachment.kind != "pdf":
+                place = given.text("section") or given.text("href") or given.text("from_cfi")
+                return await read_section(self._library, item, attachment, place, most, offset)
+            return await self._pdf(item, attachment, given, most, offset)
         except BadArguments as error:
             return ToolResult(str(error), error=True)
         except DocumentUnreadable as error:
-            return ToolResult(f"{error.title} {error.advice}".strip(), error=True)
+            return await extract_result(self._library, item, attachment, error, most, offset)
+
+    async def _pdf(
+        self, item: Item, attachment: Attachment, given: Arguments, most: int, offset: int
+    ) -> ToolResult:
+        info = await self._library.document_info(attachment)
+        wanted = parse_pages(given.text("pages"), info) or list(range(info.pages))
+        pages, rest, cut = await self._read(attachment, wanted, offset, most)
         if not pages:
             return ToolResult(f"offset {offset} is past the end of the page. {extent(info)}", error=True)
         asked_for_all = not given.text("pages")
@@ -85,6 +100,10 @@ class ReadDocument:
         if following:
             data["next"] = following
         data["pages"] = [_row(page) for page in pages]
+        if any(garbled(page.text) for page in pages):
+            data["garbled"] = (
+                "the text of some pages is extracted badly by this file's fonts; do not quote it"
+            )
         return ToolResult(fenced(data), _resources(item, attachment, pages), note=counted(len(pages), "page"))
 
     async def _read(

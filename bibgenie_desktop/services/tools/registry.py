@@ -7,6 +7,7 @@ from bibgenie_desktop.services.tools.find_in_document import FindInDocument
 from bibgenie_desktop.services.tools.get_annotations import GetAnnotations
 from bibgenie_desktop.services.tools.get_items import GetItems
 from bibgenie_desktop.services.tools.get_notes import GetNotes
+from bibgenie_desktop.services.tools.get_outline import GetOutline
 from bibgenie_desktop.services.tools.get_related import GetRelated
 from bibgenie_desktop.services.tools.list_collections import ListCollections
 from bibgenie_desktop.services.tools.list_items import ListItems
@@ -24,6 +25,7 @@ def library_tools(library: ZoteroLibrary) -> tuple[Tool, ...]:
         FindInDocument(library),
         GetItems(library),
         SearchFulltext(library),
+        GetOutline(library),
         GetAnnotations(library),
         GetNotes(library),
         ListItems(library),

@@ -7,6 +7,8 @@ from bibgenie_desktop.services.tools.arguments import BadArguments
 from bibgenie_desktop.zotero.library import Attachment, Item
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
+_ORDER = ("pdf", "epub", "text", "html")
+READABLE = frozenset(_ORDER)
 ID_FORM = "Ids look like u-ABCD2345 or g12345-ABCD2345 and come from search_items."
 
 
@@ -24,21 +26,28 @@ def unknown_id(library: ZoteroLibrary, full_id: str) -> str:
     return f"There is no {full_id} in the library. {ID_FORM}"
 
 
-async def find_pdf(library: ZoteroLibrary, full_id: str) -> tuple[Item, Attachment]:
-    """The PDF of an attachment id, or the best PDF of an item id. Raises `BadArguments`."""
+async def find_document(library: ZoteroLibrary, full_id: str) -> tuple[Item, Attachment]:
+    """The document of an attachment id, or the best one of an item id. Raises `BadArguments`."""
     attachment = library.attachment(full_id)
     item = library.item(attachment.item_id if attachment else full_id)
     if item is None:
         raise BadArguments(unknown_id(library, full_id))
-    if attachment is not None and attachment.kind == "pdf":
+    if attachment is not None and attachment.kind in READABLE and attachment.status != "linked URL":
         return item, attachment
     located = (await library.located([item]))[0]
-    pdfs = sorted(located.pdfs, key=lambda a: a.status != "ok")
+    best = sorted(
+        (a for a in located.attachments if a.kind in READABLE and a.status != "linked URL"),
+        key=lambda a: (a.status != "ok", _ORDER.index(a.kind)),
+    )
     if attachment is not None:
-        others = f" Its item has the PDF {pdfs[0].id}." if pdfs else " Its item has no PDF."
-        kind = attachment.kind if attachment.kind != "other" else attachment.content_type or "other"
-        raise BadArguments(f"{attachment.id} is not a PDF but {kind}; only PDFs can be read.{others}")
-    if not pdfs:
+        others = f" Its item has {best[0].id} ({best[0].kind})." if best else " Its item has no file to read."
+        kind = (
+            "a link to a web page"
+            if attachment.status == "linked URL"
+            else attachment.content_type or "other"
+        )
+        raise BadArguments(f"{attachment.id} is {kind} and cannot be read.{others}")
+    if not best:
         have = ", ".join(f"{a.id} ({a.kind})" for a in located.attachments) or "none"
-        raise BadArguments(f"{item.id} has no PDF. Its attachments: {have}.")
-    return item, pdfs[0]
+        raise BadArguments(f"{item.id} has no document that can be read. Its attachments: {have}.")
+    return item, best[0]

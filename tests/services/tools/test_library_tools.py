@@ -254,7 +254,7 @@ async def test_following_next_reads_every_character_once(tmp_path: Path) -> None
         ({"attachment_id": "HU", "pages": "3", "offset": 99_999}, "past the end"),
         ({"attachment_id": "SCAN"}, "only pictures"),
         ({"attachment_id": "MISSING"}, "not on this computer"),
-        ({"attachment_id": "BOOK"}, "has no PDF"),
+        ({"attachment_id": "BOOK"}, "has no document"),
     ],
 )
 async def test_what_cannot_be_read_is_explained(
@@ -281,7 +281,7 @@ async def test_a_key_of_another_library_is_pointed_out(tmp_path: Path) -> None:
         assert f"exists as {group.id}" in await d.error("get_items", ids=[f"u-{group.key}"])
 
 
-async def test_other_kinds_and_locked_files_are_one_clear_error(tmp_path: Path) -> None:
+async def test_links_and_locked_files_are_one_clear_error(tmp_path: Path) -> None:
     data_dir = generated(tmp_path / "lib", "--items", "37")
     kinds = {
         a["kind"].split(",")[0]: f"u-{a['key']}"
@@ -290,10 +290,10 @@ async def test_other_kinds_and_locked_files_are_one_clear_error(tmp_path: Path) 
     }
     async with desk(tmp_path, data_dir) as d:
         assert "password" in await d.error("read_document", attachment_id=kinds["encrypted"])
-        assert "not a PDF but epub" in await d.error("read_document", attachment_id=kinds["epub"])
-        assert "not a PDF but html" in await d.error(
-            "find_in_document", attachment_id=kinds["snapshot"], query="x"
-        )
+        link = next(a for a in d.library.contents.attachments.values() if a.link_mode == 3)
+        told = await d.error("find_in_document", attachment_id=link.id, query="x")
+        assert "a link to a web page" in told
+        assert kinds["snapshot"] in told
 
 
 # -- find_in_document

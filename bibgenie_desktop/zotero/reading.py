@@ -1,0 +1,111 @@
+"""Reading the documents of a library: pages, sections, outlines, Zotero's extracts, and checking quotes."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from bibgenie_desktop.domain.errors import DocumentUnreadable
+from bibgenie_desktop.domain.locators import Locator
+from bibgenie_desktop.zotero.attachments import Files
+from bibgenie_desktop.zotero.books import Books, Heading, SectionInfo, SectionText
+from bibgenie_desktop.zotero.documents import Documents, PageText, PdfInfo
+from bibgenie_desktop.zotero.fulltext import CACHE, read_cache
+from bibgenie_desktop.zotero.library import Attachment, Contents
+from bibgenie_desktop.zotero.quotes import Verdict, check_across_pages, check_quote
+
+T = TypeVar("T")
+
+SECTIONED = ("epub", "html", "text")
+"""Kinds of attachments that have sections instead of pages."""
+
+
+class ReadableLibrary(ABC):
+    """The part of a library that opens files. `_worker` is the thread for looks at the disk and at texts."""
+
+    def __init__(self, files: Files, documents: Documents) -> None:
+        self._files = files
+        self._documents = documents
+        self._books = Books(documents)
+        self._labels: dict[str, tuple[str, ...]] = {}
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="zotero-search")
+
+    @property
+    @abstractmethod
+    def contents(self) -> Contents: ...
+
+    @property
+    def documents(self) -> Documents:
+        return self._documents
+
+    async def locate(self, attachment: Attachment) -> Attachment:
+        return await self._in(self._worker, lambda: self._files.locate(attachment))
+
+    async def document_info(self, attachment: Attachment) -> PdfInfo:
+        """Pages and printed labels of a PDF attachment. Raises `DocumentUnreadable`."""
+        info = await self._documents.info(await self._file(attachment, "pdf"))
+        self._labels[attachment.id] = info.labels
+        return info
+
+    async def pages_text(self, attachment: Attachment, first: int, last: int) -> list[PageText]:
+        """Pages of a PDF attachment, counted from 0. Raises `DocumentUnreadable`."""
+        path = await self._file(attachment, "pdf")
+        if attachment.id not in self._labels:
+            self._labels[attachment.id] = (await self._documents.info(path)).labels
+        return await self._documents.pages_text(path, first, last)
+
+    async def sections(self, attachment: Attachment) -> tuple[SectionInfo, ...]:
+        """The sections of a document without pages. Raises `DocumentUnreadable`."""
+        return await self._books.sections(await self._file(attachment, *SECTIONED))
+
+    async def section_text(self, attachment: Attachment, index: int) -> SectionText:
+        """A section, counted from 0. Raises `DocumentUnreadable`."""
+        return await self._books.section(await self._file(attachment, *SECTIONED), index)
+
+    async def outline(self, attachment: Attachment) -> tuple[tuple[Heading, ...], bool]:
+        """The headings of a PDF, and whether they are guessed. Raises `DocumentUnreadable`."""
+        return await self._books.outline(await self._file(attachment, "pdf"))
+
+    async def extract(self, attachment: Attachment) -> str:
+        """The text Zotero has extracted from a file, empty without one. Its pages are hints only."""
+        cache = self._files.data_dir / "storage" / attachment.key / CACHE
+        return await self._in(self._worker, lambda: read_cache(cache))
+
+    async def check_quote(self, locator: Locator) -> Verdict:
+        """Look the quote of a page locator up in its page and, if it runs on, the next."""
+        attachment = self.contents.attachments.get(locator.att_id)
+        if attachment is None or locator.page_index is None or not locator.quote:
+            return "not found"
+        try:
+            pages = await self.pages_text(attachment, locator.page_index, locator.page_index + 1)
+        except DocumentUnreadable:
+            return "not found"
+        texts = [p.text for p in pages]
+
+        def check() -> Verdict:
+            if len(texts) == 1:
+                return check_quote(locator.quote, texts[0])
+            return check_across_pages(locator.quote, texts[0], texts[1])
+
+        return await self._in(self._worker, check)
+
+    async def _file(self, attachment: Attachment, *kinds: str) -> Path:
+        if attachment.kind not in kinds:
+            raise DocumentUnreadable(
+                f"This attachment is of another kind ({attachment.content_type or 'unknown type'}).",
+                "PDF files are read by pages; EPUB, web pages and texts by sections.",
+            )
+        located = await self.locate(attachment)
+        if located.path is None:
+            advice = "Open it once in Zotero, which downloads it, or check where it is linked."
+            raise DocumentUnreadable(
+                f"The file “{attachment.title}” cannot be read: {located.reason}", advice
+            )
+        return located.path
+
+    async def _in(self, executor: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(executor, work)
