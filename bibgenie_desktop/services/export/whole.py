@@ -119,6 +119,7 @@ def _message(message: Message) -> dict[str, Any]:
                 "tokens_before": message.tokens_before,
                 "tokens_after": message.tokens_after,
                 "imported": message.imported,
+                "usage": usage_to_json(message.usage),
             }
 
 
