@@ -29,6 +29,7 @@ from bibgenie_desktop.services.compaction_flow import CompactionFlow
 from bibgenie_desktop.services.compactor import Compactor
 from bibgenie_desktop.services.estimates import Estimates
 from bibgenie_desktop.services.models import Models
+from bibgenie_desktop.services.naming import named
 from bibgenie_desktop.services.notices import not_compacted, too_large
 from bibgenie_desktop.services.open_session import OpenSession
 from bibgenie_desktop.services.planner import Plan, Planner
@@ -64,6 +65,8 @@ class Chat(OpenSession):
         self.waiting: Draft | None = None
         """A text sent while a compaction runs: frozen until that ends."""
         self.queued: tuple[Draft, ...] = ()
+        self._queue_kept = True
+        self._following: Draft | None = None
         self._ids = ids
         self._flow = CompactionFlow(self, store, planner, compactor, automatic=automatic)
         reader = ReadResult(self.read_handle)
@@ -102,9 +105,18 @@ class Chat(OpenSession):
         if not 0 <= index < len(self.queued):
             return None
         taken = self.queued[index]
+        self._queue_kept = False
         self.queued = (*self.queued[:index], *self.queued[index + 1 :])
         self.announce(events.QueueChanged(self.queued))
         return taken
+
+    async def keep_queue(self) -> None:
+        """Stores that a follow-up was taken back, once its text is kept elsewhere."""
+        if not self._queue_kept:
+            self._queue_kept = True
+            under_way = () if self.on_its_way is not self._following else (self._following,)
+            queue = (*(d for d in under_way if d is not None), *self.queued)
+            await self._store.run(Store.keep_queue, self.session_id, queue)
 
     async def retry(self, answer_id: MessageId, model: str = "") -> None:
         """A new answer to the same question, beside the old one; `model` counts for this answer only."""
@@ -278,19 +290,13 @@ class Chat(OpenSession):
         question = await self.message(answer.parent_id) if answer.parent_id is not None else answer
         return title_of(question.parts) if isinstance(question, UserMessage) else ""
 
-    async def _name_session(self, session: Session, question: UserMessage) -> Session:
-        """A session without a name takes the first words of its first question: made here, by no model."""
-        title = title_of(question.parts)
-        if session.title or not title:
-            return session
-        return await self._store.run(Store.rename, self.session_id, title)
-
     async def _send(self, draft: Draft, *, without_compacting: bool = False, queued: bool = False) -> None:
         """`queued`: the text comes from the queue, so the composer may hold another one by now."""
         sent = False
         async with self.working(SessionState.PREFLIGHT, CHECKING, draft):
             if not queued:
                 await self._store.run(Store.save_draft, self.session_id, None, draft)
+                await self.keep_queue()
             sent = await self._asked(draft, without_compacting=without_compacting)
         if queued and not sent:
             await self._store.run(Store.keep_queue, self.session_id, self.queued, draft)
@@ -325,7 +331,7 @@ class Chat(OpenSession):
         )
         self.announce(events.SendEnded(sent=True))
         with suppress(StoreUnavailable):  # a missing title is no reason to leave the answer out
-            session = await self._name_session(session, asked)
+            session = await named(self._store, session, asked)
         await self._answer(session, (*self.path, asked), pending, plan.profile)
         return True
 
@@ -376,16 +382,14 @@ class Chat(OpenSession):
             self.go_on = await self._flow.run(plan, decision, "automatic") == "done"
 
     async def _send_waiting(self, *, queue: bool = True) -> None:
-        """Sends what waited for the operation that has ended; where it ended badly, that stays a draft.
-
-        `queue`: it was an answer, so follow-ups may go out.
-        """
+        """Sends what waited for the operation that has ended well; follow-ups after an answer only."""
         draft, self.waiting = self.waiting, None
         if draft is not None and not self.go_on:
             self.announce(events.SendEnded(sent=False))
         elif draft is not None:
             await self._send(draft)
         elif queue and self.go_on and self.queued:
-            following = self.unqueue(0)
-            if following is not None:
-                await self._send(following, queued=True)
+            await self.keep_queue()
+            self._following, self.queued = self.queued[0], self.queued[1:]
+            self.announce(events.QueueChanged(self.queued))
+            await self._send(self._following, queued=True)

@@ -87,6 +87,12 @@ class Workspace:
         for chat in self._chats.values():
             chat.announce(events.ContextChanged())
 
+    def use_automatic(self, automatic: bool) -> None:
+        """Turns automatic compaction on or off, for open conversations as well."""
+        self._automatic = automatic
+        for chat in self._chats.values():
+            chat.use_automatic(automatic)
+
     def use_tools(self, tools: Sequence[Tool]) -> None:
         """Offers these tools to the model, from the last to go to the first to go."""
         self._toolbox.replace(tools)
@@ -220,6 +226,8 @@ class Workspace:
 
     async def save_draft(self, session_id: SessionId, edits: MessageId | None, draft: Draft) -> None:
         await self._store.run(Store.save_draft, session_id, edits, draft)
+        if (chat := self._chats.get(session_id)) is not None and edits is None:
+            await chat.keep_queue()
 
     async def put_image(self, data: bytes, mime: str, width: int, height: int) -> str:
         """Keeps a picture; returns its content hash."""

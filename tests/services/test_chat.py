@@ -920,3 +920,24 @@ async def test_a_session_asked_for_twice_at_once_is_opened_once_and_ready_for_bo
             with pytest.raises(UserError, match="no such conversation"):
                 await d.workspace.chat(SessionId("nowhere"))
             assert d.workspace.open_chats() == (one,)
+
+
+async def test_a_follow_up_taken_back_and_sent_otherwise_does_not_come_back_after_a_crash(
+    tmp_path: Path,
+) -> None:
+    held = threading.Event()
+    with ScriptedServer() as server:
+        async with desk(tmp_path, server) as d:
+            chat = await d.chat()
+            server.script(text("A", "1").held(held, 2), text("A2"))
+            running = asyncio.ensure_future(chat.send(ask("U1")))
+            await d.until(events.ReplyText)
+            await chat.send(ask("U2"))
+            assert chat.unqueue(0) == ask("U2")
+            await d.workspace.save_draft(chat.session_id, None, ask("U2"))
+            held.set()
+            await running
+            await chat.send(ask("U2 and more"))
+            assert names(chat) == "U1 A1 U2 A2"
+        async with desk(tmp_path, server) as d:
+            assert (await d.workspace.draft((await d.chat(chat.session_id)).session_id)).empty
