@@ -3,12 +3,17 @@ loop."""
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QWidget
 
 from bibgenie_desktop.gui.components import box, column, label, push, row
 from bibgenie_desktop.gui.theme import px
 from bibgenie_desktop.gui.tr import tr
+
+LONGEST_LINE: Final = 2_000
 
 
 class RenameDialog(QDialog):
@@ -80,6 +85,32 @@ class PageDialog(QDialog):
         )
         room = parent.window().size()
         self.resize(min(px(620), room.width() - 64), min(px(560), room.height() - 64))
+
+
+class WholeTextDialog(QDialog):
+    """A text of any length as it was written; endless lines are broken, they take too long to lay out."""
+
+    def __init__(self, text: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("wholeTextDialog")
+        self.setWindowTitle(tr("The whole text"))
+        self.text = QPlainTextEdit(re.sub(rf"([^\n]{{{LONGEST_LINE}}})(?!\n)", r"\1\n", text))
+        self.text.setReadOnly(True)
+        close = push(tr("Close"), "primary")
+        close.clicked.connect(self.accept)
+        self.setLayout(
+            column(
+                label(tr("The whole text"), "title"),
+                box(column(self.text, margins=(12, 10, 6, 10)), card="sunken"),
+                row(None, close),
+                margins=(20, 16, 20, 16),
+                spacing=10,
+                grow=1,
+            )
+        )
+        room = parent.window().size()
+        self.resize(min(px(760), room.width() - 64), min(px(640), room.height() - 64))
 
 
 class FaultDialog(QDialog):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from bibgenie_desktop.domain.ids import SessionId
-from bibgenie_desktop.gui.tr import tr
+from bibgenie_desktop.gui.tr import harmless, tr
 from bibgenie_desktop.gui.when import ago, day_section
 from bibgenie_desktop.services.workspace import SessionRow
 
@@ -58,11 +58,11 @@ _MARKS = re.compile(r"[*`#>|]+|(?<!\w)_|_(?!\w)")
 
 def plain_words(text: str) -> str:
     """The beginning of a message without Markdown and citation markers, on one line."""
-    return " ".join(_MARKS.sub("", _MARKER.sub("", text)).split())
+    return " ".join(harmless(_MARKS.sub("", _MARKER.sub("", text))).split())
 
 
 def untitled(title: str) -> str:
-    return title or tr("New session")
+    return harmless(title) or tr("New session")
 
 
 def lines_of(

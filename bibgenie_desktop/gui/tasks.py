@@ -44,14 +44,19 @@ class Tasks:
             return False
         return True
 
-    async def cancel_all(self) -> None:
-        """Ends everything, for good."""
+    async def cancel_all(self, seconds: float = 5.0) -> bool:
+        """Ends everything, for good; False where something still holds out after that time."""
         self._closed = True
+        end = asyncio.get_running_loop().time() + seconds
         while self._running:
             running = tuple(self._running)
             for task in running:
                 task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
+            await asyncio.wait(running, timeout=0.5)
+            if asyncio.get_running_loop().time() > end:
+                _log.warning("still running at the end: %s", ", ".join(sorted(self.names())))
+                return False
+        return True
 
     def _finished(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)

@@ -12,9 +12,29 @@ CONTEXT: Final = "BibGenie"
 NARROW: Final = "\u202f"  # narrow no-break space: before % and between a number and its unit
 
 
+_VISIBLE: Final = {
+    **{code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\t\n\r"},
+    0x7F: "\u2421",
+    **dict.fromkeys(range(0x80, 0xA0), "\ufffd"),
+}
+_BIDI: Final = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)
+_HARMLESS: Final = {**_VISIBLE, **dict.fromkeys(_BIDI, None)}
+
+
 def tr(text: str, n: int = -1) -> str:
     """The text in the person's language; `%n` is replaced by `n` and picks the plural form."""
     return QCoreApplication.translate(CONTEXT, text, None, n)
+
+
+def harmless(text: str) -> str:
+    """Text of others for a line of the interface: nothing in it turns the direction of what stands around
+    it, and control characters are pictures of themselves."""
+    return text.translate(_HARMLESS)
+
+
+def visible(text: str) -> str:
+    """Text with control characters as pictures; direction marks stay, for a paragraph of its own."""
+    return text.translate(_VISIBLE)
 
 
 def plural(n: int, one: str, many: str) -> str:

@@ -4,18 +4,22 @@ window, keys that must do something.
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
 from bibgenie_desktop.domain.errors import StoreUnavailable
 from bibgenie_desktop.domain.ids import MessageId, SessionId
 from bibgenie_desktop.domain.parts import Draft
 from bibgenie_desktop.domain.states import SessionState
+from bibgenie_desktop.gui.dialogs import WholeTextDialog
 from bibgenie_desktop.gui.popovers.models import ModelSwitcher
+from bibgenie_desktop.gui.render.markdown_view import MarkdownView
 from bibgenie_desktop.services.workspace import Workspace
 from tests.gui.bench import bench
 from tests.scripted_server import ScriptedServer, text
@@ -174,3 +178,63 @@ async def test_ctrl_q_asks_to_quit(qapp: QApplication, tmp_path: Path) -> None:
             keys = on.window.findChildren(QShortcut)
             next(k for k in keys if k.key() == QKeySequence("Ctrl+Q")).activated.emit()
             assert asked == [True]
+
+
+@pytest.mark.parametrize("paragraphs", [True, False])
+async def test_an_answer_without_end_leaves_the_window_at_hand(
+    qapp: QApplication, tmp_path: Path, paragraphs: bool
+) -> None:
+    piece = "Some words of a sentence that goes on. " * 250 + ("\n\n" if paragraphs else "")
+    with ScriptedServer() as server:
+        server.script(text(*[piece] * 320))  # more than 3 MB
+        async with bench(tmp_path, server) as on:
+            loop = asyncio.get_running_loop()
+            longest, last = 0.0, loop.time()
+            on.ask("Why?")
+            await on.until(lambda: on.answers and len(on.answers[-1].text) > 1_000_000)
+            while on.state is SessionState.STREAMING:
+                await asyncio.sleep(0.005)
+                now = loop.time()
+                longest, last = max(longest, now - last), now
+            assert len(on.answers[-1].text) > 3_000_000
+            shown = sum(v.document().characterCount() for v in on.window.findChildren(MarkdownView))
+            assert shown < 200_000
+            assert longest < 1.0
+            on.hands.click(on.button("showWholeText"))
+            whole = on.window.findChild(WholeTextDialog)
+            assert len(whole.text.toPlainText()) >= len(on.answers[-1].text)
+            whole.accept()
+        async with bench(tmp_path, server) as on:
+            await on.until(lambda: bool(on.answers))
+            assert on.button("showWholeText").isVisible()
+
+
+HOSTILE = "\u202eevil \u2066title\x1b[31m \x07bell"
+
+
+async def test_direction_marks_and_control_characters_of_a_title_do_nothing_to_the_interface(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    with ScriptedServer() as server:
+        server.script(text("One."))
+        async with bench(tmp_path, server) as on:
+            await on.ask_and_wait(HOSTILE)
+            chat = on.desk.chats.chat
+            assert chat is not None
+            await on.desk.workspace.rename(chat.session_id, HOSTILE)
+            on.desk.sessions.refresh()
+            on.window.open_dock("branches")
+            await on.until(lambda: "evil" in on.window.windowTitle())
+            await on.until(lambda: len(on.window.branches.outline.rows) == 1)
+            said = [on.window.windowTitle(), on.window.branches.outline.rows[0].words]
+            model = on.window.sidebar.list.model()
+            for place in range(model.rowCount()):
+                for role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+                    said.append(str(model.index(place, 0).data(role)))
+            for widget in on.window.findChildren(QWidget):
+                if isinstance(widget, QLabel | QAbstractButton):
+                    said.append(widget.text())
+                said += [widget.toolTip(), widget.accessibleName()]
+            assert any("evil title" in words for words in said)
+            for words in said:
+                assert not set(words) & set("\u202e\u2066\x1b\x07"), words

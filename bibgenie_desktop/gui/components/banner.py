@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPushButton, QSizePoli
 from bibgenie_desktop.gui.components.labels import Glyph, label
 from bibgenie_desktop.gui.components.layouts import column, fill, repolish, row
 from bibgenie_desktop.gui.theme import gap
+from bibgenie_desktop.gui.tr import harmless
 
 Tone = Literal["ok", "warn", "bad", "accent"]
 ICONS: Final = {"ok": "check", "warn": "warn", "bad": "warn", "accent": "info"}
@@ -59,8 +60,8 @@ class Banner(QFrame):
 
     def say(self, title: str, text: str = "", *, tone: Tone | None = None) -> None:
         """Change the words; a second line appears only when there is something to say."""
-        self._title.setText(title)
-        self._text.setText(text)
+        self._title.setText(harmless(title))
+        self._text.setText(harmless(text))
         self._text.setVisible(bool(text))
         if tone is not None and tone != self.property("card"):
             self._glyph.show_icon(self._icon or ICONS[tone], tone)

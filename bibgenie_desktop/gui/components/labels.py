@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from bibgenie_desktop.gui.components.layouts import fixed, props
 from bibgenie_desktop.gui.theme import current, icons, px
+from bibgenie_desktop.gui.tr import harmless
 
 
 def label(text: str, type: str = "", tone: str = "", *, badge: str = "", wrap: bool = False) -> QLabel:
@@ -13,7 +14,7 @@ def label(text: str, type: str = "", tone: str = "", *, badge: str = "", wrap: b
 
     A label whose text can grow must `wrap`, or be `Elided`.
     """
-    result = QLabel(text)
+    result = QLabel(harmless(text))
     props(result, type=type, tone=tone, badge=badge)
     result.setTextFormat(Qt.TextFormat.PlainText)
     result.setWordWrap(wrap)
@@ -26,7 +27,7 @@ class Elided(QLabel):
     """One line that shortens itself and then offers the whole text as tooltip."""
 
     def __init__(self, text: str, type: str = "", tone: str = "", *, middle: bool = False) -> None:
-        super().__init__(text)
+        super().__init__(harmless(text))
         props(self, type=type, tone=tone)
         self._mode = Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight
         self.setTextFormat(Qt.TextFormat.PlainText)

@@ -8,6 +8,7 @@ from bibgenie_desktop.gui.components import Banner, Elided, Spinner, label, push
 from bibgenie_desktop.gui.components.banner import Tone
 from bibgenie_desktop.gui.conversation.footer import Footer
 from bibgenie_desktop.gui.conversation.intents import Surroundings
+from bibgenie_desktop.gui.conversation.long_text import excerpt, is_long, shortened
 from bibgenie_desktop.gui.conversation.message import MessageWidget
 from bibgenie_desktop.gui.conversation.rows import AnswerRow, Row
 from bibgenie_desktop.gui.conversation.streaming import StreamingText
@@ -79,7 +80,7 @@ class AnswerMessage(MessageWidget):
         if self._thoughts is None:
             self._thoughts = ToolLine(summary, (), opened=False)
             self.connect_fold(self._thoughts.fold)
-            words = label(row.reasoning, "small", "2", wrap=True)
+            words = label(excerpt(row.reasoning), "small", "2", wrap=True)
             words.setObjectName("reasoning")
             self._thoughts.add_text(words)
             self._thoughts.toggled.connect(self._on_thoughts_toggled)
@@ -87,7 +88,7 @@ class AnswerMessage(MessageWidget):
             self._column.insertWidget(0, self._thoughts)
         else:
             self._thoughts.show_steps(summary, ())
-            self._thoughts.set_text(row.reasoning)
+            self._thoughts.set_text(excerpt(row.reasoning))
 
     def _show_tools(self) -> None:
         row = self._answer
@@ -123,8 +124,11 @@ class AnswerMessage(MessageWidget):
         if self._view is None:
             self._view = self._make_view()
             self._column.insertWidget(self._text_place(), self._view)
-        if self._view.text != row.text or not self._view.shows(row.citations):
-            self._view.set_text(row.text, row.citations)
+            if is_long(row.text):
+                self._column.insertWidget(self._text_place() + 1, self.make_whole_text_bar(row.text))
+        shown = shortened(row.text)
+        if self._view.text != shown or not self._view.shows(row.citations):
+            self._view.set_text(shown, row.citations)
         self._view.setVisible(bool(row.text.strip()))
 
     def stream_text(self, text: str, row: AnswerRow) -> None:

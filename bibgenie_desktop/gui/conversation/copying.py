@@ -1,5 +1,6 @@
 """A message as text for the clipboard, in the form that was asked for."""
 
+from bibgenie_desktop.gui.conversation.long_text import is_long
 from bibgenie_desktop.gui.conversation.message import MessageWidget
 from bibgenie_desktop.gui.conversation.rows import AnswerRow, CheckpointRow, Row, UserRow
 from bibgenie_desktop.gui.render.source import MARKER
@@ -13,6 +14,8 @@ def copied_text(row: Row, message: MessageWidget, form: str) -> str:
         return readable_markdown(row)
     if form == "markdown" and isinstance(row, CheckpointRow):
         return "\n\n".join(f"## {title}\n\n{text}" for title, text in row.sections)
+    if isinstance(row, UserRow | AnswerRow) and is_long(row.text):
+        return row.text  # only a part of it stands in the view
     return message.plain_text()
 
 

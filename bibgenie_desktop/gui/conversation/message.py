@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QLayout, QWidget
 
 from bibgenie_desktop.gui.components import Fold
 from bibgenie_desktop.gui.conversation.intents import Surroundings
+from bibgenie_desktop.gui.conversation.long_text import WholeTextBar
 from bibgenie_desktop.gui.conversation.rows import Row
 from bibgenie_desktop.gui.render.markdown_view import MarkdownView
 from bibgenie_desktop.gui.theme import current, gap, lengths
@@ -110,6 +111,15 @@ class MessageWidget(QFrame):
         view.height_changed.connect(self._on_content_changed)
         view.code_copied.connect(self._on_code_copied)
         return view
+
+    def make_whole_text_bar(self, text: str) -> WholeTextBar:
+        """What stands below a text that is shown in part."""
+        bar = WholeTextBar(len(text))
+        bar.requested.connect(self._on_whole_text_requested)
+        return bar
+
+    def _on_whole_text_requested(self) -> None:
+        self._shared.intents.whole_text_requested.emit(self.row_id)
 
     def connect_fold(self, fold: Fold) -> Fold:
         """Grow and shrink with a part that opens and closes."""

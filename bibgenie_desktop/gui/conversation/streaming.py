@@ -16,6 +16,10 @@ from bibgenie_desktop.gui.render.source import clean, settled_length
 from bibgenie_desktop.gui.theme import current
 
 PIECE: Final = 3000
+MOST_SETTLED: Final = 60_000
+"""Beyond this many characters an answer grows unseen, but for its end."""
+MOST_TAIL: Final = 6_000
+"""Characters that are rendered again with each update."""
 
 
 class StreamingText(QWidget):
@@ -47,16 +51,22 @@ class StreamingText(QWidget):
 
     def set_text(self, text: str, citations: Mapping[str, CitationView] | None = None) -> None:
         """Show the text so far. Usually it continues what was shown; if not, all is set anew."""
-        text = clean(text)
+        if self._settled < MOST_SETTLED and len(text) < 2 * MOST_SETTLED:
+            text = clean(text)
         if not text.startswith(self._text[: self._settled]):
             self._restart()
         self._text = text
         rest = text[self._settled :]
+        if len(rest) > MOST_TAIL and (self._settled >= MOST_SETTLED or len(rest) > 2 * MOST_SETTLED):
+            self._tail.set_text("… " + clean(rest[-MOST_TAIL:]), citations, streaming=True)
+            return
         cut = settled_length(rest)
         if cut:
             self._settle(rest[:cut], citations)
             self._settled += cut
             rest = rest[cut:]
+        if len(rest) > MOST_TAIL:
+            rest = "… " + rest[-MOST_TAIL:]
         self._tail.set_text(rest, citations, streaming=True)
 
     def _settle(self, text: str, citations: Mapping[str, CitationView] | None) -> None:

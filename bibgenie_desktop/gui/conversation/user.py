@@ -10,6 +10,7 @@ from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QResizeEvent
 from bibgenie_desktop.gui.components import Chip, Flow, column
 from bibgenie_desktop.gui.conversation.footer import Footer
 from bibgenie_desktop.gui.conversation.intents import Surroundings
+from bibgenie_desktop.gui.conversation.long_text import is_long, shortened
 from bibgenie_desktop.gui.conversation.message import BLEED, MessageWidget
 from bibgenie_desktop.gui.conversation.rows import Action, UserRow
 from bibgenie_desktop.gui.render.markdown_view import MarkdownView
@@ -35,8 +36,10 @@ class UserMessage(MessageWidget):
             ]
             layout.addLayout(Flow(chips))
         if row_value.text.strip():
-            view = MarkdownView(row_value.text, math=surroundings.math, reading=False)
+            view = MarkdownView(shortened(row_value.text), math=surroundings.math, reading=False)
             layout.addWidget(self.connect_view(view))
+            if is_long(row_value.text):
+                layout.addWidget(self.make_whole_text_bar(row_value.text))
         self.set_content(layout)
         names: tuple[Action, ...] = ("edit", "copy") if row_value.can_edit else ("copy",)
         self._footer = Footer(

@@ -50,6 +50,7 @@ class ConversationView(ScrollingColumn):
     link_opened = Signal(str)
     checkpoint_toggled = Signal(str, bool)
     compare_requested = Signal(str)
+    whole_text_requested = Signal(str)
     notice = Signal(str)
 
     def __init__(self, parent: QWidget | None = None, *, math: MathRenderer | None = None) -> None:
@@ -73,7 +74,7 @@ class ConversationView(ScrollingColumn):
 
     def _connect_intents(self) -> None:
         wishes = self._intents
-        for name in ("retry", "retry_with", "edit", "fork", "sibling", "quote", "compare"):
+        for name in ("retry", "retry_with", "edit", "fork", "sibling", "quote", "compare", "whole_text"):
             getattr(wishes, f"{name}_requested").connect(getattr(self, f"{name}_requested"))
         for name in ("citation_opened", "link_opened", "checkpoint_toggled", "notice"):
             getattr(wishes, name).connect(getattr(self, name))

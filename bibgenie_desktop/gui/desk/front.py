@@ -16,6 +16,7 @@ from bibgenie_desktop.gui.composer import ComposerState
 from bibgenie_desktop.gui.conversation.copying import readable_markdown
 from bibgenie_desktop.gui.conversation.message import copy_to_clipboard
 from bibgenie_desktop.gui.conversation.rows import AnswerRow, Row, UserRow
+from bibgenie_desktop.gui.dialogs import WholeTextDialog
 from bibgenie_desktop.gui.docks.context import ContextView
 from bibgenie_desktop.gui.presenters.chat import ChatPresenter
 from bibgenie_desktop.gui.presenters.conversation import Conversation
@@ -80,6 +81,7 @@ class Front(QObject):
         view.quote_requested.connect(composer.quote)
         view.copy_requested.connect(self._on_copy_requested)
         view.notice.connect(self._on_view_notice)
+        view.whole_text_requested.connect(self._on_whole_text_requested)
         composer.send_requested.connect(self._on_send_requested)
         composer.send_refused.connect(self._on_send_refused)
         composer.stop_requested.connect(chats.stop)
@@ -370,6 +372,11 @@ class Front(QObject):
     def _on_edit_requested(self, row_id: str) -> None:
         self._composer.flush_draft()  # it comes back after the edit
         self._chats.edit(row_id)
+
+    def _on_whole_text_requested(self, row_id: str) -> None:
+        row = next((r for r in self._view.rows if r.id == row_id), None)
+        if isinstance(row, UserRow | AnswerRow):
+            WholeTextDialog(row.text, self._window).open()
 
     def _on_view_notice(self, words: str) -> None:
         self._window.toast(words)

@@ -21,7 +21,9 @@ from bibgenie_desktop.services.citing import CheckedCitation
 from bibgenie_desktop.services.workspace import Workspace
 
 COALESCE_MS = 60
-"""Streamed words reach the view at most this often."""
+"""Streamed words reach the view at most this often, and more seldom the longer the answer is."""
+SLOWER_FROM = 100_000
+SLOWEST_MS = 1_000
 CHECK_AT_ONCE = 12
 """Answers whose quotes are looked up when a branch is shown; older ones when they are scrolled to."""
 
@@ -47,13 +49,15 @@ class Conversation(QObject):
         self._loading = False
         self._live: MessageId | None = None
         self._parts: list[Part] = []
+        self._fresh: list[str] = []
+        """Words of the last part that are not joined to it yet: joining each would copy the whole again."""
+        self._length = 0
         self._tree = Tree(())
         self._versions: Mapping[MessageId, Siblings] = {}
         self._citations: dict[MessageId, Mapping[str, CheckedCitation]] = {}
         self._queue: tuple[Draft, ...] = chat.queued
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(COALESCE_MS)
         self._timer.timeout.connect(self._on_timeout)
         self._unsubscribe = chat.subscribe(self._on_event)
 
@@ -181,7 +185,7 @@ class Conversation(QObject):
     def _on_event(self, event: events.ChatEvent) -> None:
         match event:
             case events.ReplyStarted():
-                self._live, self._parts = event.message_id, []
+                self._live, self._parts, self._fresh, self._length = event.message_id, [], [], 0
                 self.notice = None
                 self.rows_changed.emit(self.id)
             case events.ReplyText():
@@ -189,13 +193,14 @@ class Conversation(QObject):
             case events.ReplyReasoning():
                 self._add(ReasoningPart(event.text, event.step))
             case events.ToolStarted():
+                self._join()
                 self._parts.append(event.part)
-                self._timer.start()
+                self._timer.start(COALESCE_MS)
             case events.ToolEnded():
                 self._end_tool(event)
             case events.ReplyEnded():
                 self._timer.stop()
-                self._live, self._parts = None, []
+                self._live, self._parts, self._fresh = None, [], []
                 self.rows_changed.emit(self.id)
                 self.check_citations()
             case events.MessageAppended():
@@ -232,22 +237,32 @@ class Conversation(QObject):
     def _add(self, part: TextPart | ReasoningPart) -> None:
         last = self._parts[-1] if self._parts else None
         if isinstance(last, TextPart | ReasoningPart) and type(last) is type(part) and last.step == part.step:
-            self._parts[-1] = replace(last, text=last.text + part.text)
+            self._fresh.append(part.text)
         else:
+            self._join()
             self._parts.append(part)
+        self._length += len(part.text)
         if not self._timer.isActive():
-            self._timer.start()
+            self._timer.start(min(SLOWEST_MS, COALESCE_MS * (1 + self._length // SLOWER_FROM)))
+
+    def _join(self) -> None:
+        last = self._parts[-1] if self._parts else None
+        if self._fresh and isinstance(last, TextPart | ReasoningPart):
+            self._parts[-1] = replace(last, text=last.text + "".join(self._fresh))
+        self._fresh = []
 
     def _end_tool(self, event: events.ToolEnded) -> None:
+        self._join()
         known = [i for i, p in enumerate(self._parts) if getattr(p, "id", None) == event.part.id]
         if known:
             self._parts[known[0]] = event.part
         else:
             self._parts.append(event.part)
-        self._timer.start()
+        self._timer.start(COALESCE_MS)
 
     def _live_row(self) -> Row:
         assert self._live is not None
+        self._join()
         return live_row(self._live, self._parts, None)
 
     def _on_timeout(self) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from bibgenie_desktop.gui.tr import tr
+from bibgenie_desktop.gui.tr import tr, visible
 
 FENCE: Final = re.compile(r" {0,3}(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?P<mark>`{3,}|~{3,})(?P<rest>[^\n]*)$")
 LIST_ITEM: Final = re.compile(r"\s{0,3}(?:[-*+]|\d{1,9}[.)])\s")
@@ -56,6 +56,7 @@ def clean(text: str) -> str:
     halves.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2029", "\n\n").replace("\u2028", "\n")
+    text = visible(text)
     text = text.replace("\0", "\ufffd").replace("\ufffc", "\ufffd").replace(CHIP, "")
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
