@@ -112,6 +112,8 @@ class Driver:
             await asyncio.wait_for(extra, PATIENCE)
         world.active = None
         attempts = inspector.attempts
+        if attempts and not self.now.startswith("send"):
+            self._in_vain = None
         if self._ended:
             await world.reopen()
             world.moved_elsewhere.clear()
@@ -131,7 +133,7 @@ class Driver:
             )
         for each in chats:
             await inspector.check_next_request(each)
-        if any(n.kind == "user" for n in fresh):
+        if fresh:
             self.undone.discard(chat.session_id)
         return allowed
 
@@ -269,7 +271,7 @@ class Driver:
         self.owe(typed)
 
     def unqueue_during(self, chat: Chat) -> None:
-        if chat.queued:
+        if chat.queued and chat.on_its_way is None:
             self.extra(self._give_back(chat, chat.unqueue(0)))
 
     async def _give_back(self, chat: Chat, draft: Draft | None) -> None:
