@@ -92,6 +92,8 @@ class IndexFile:
             try:
                 writer.execute("PRAGMA journal_mode=WAL")
                 writer.execute("PRAGMA synchronous=NORMAL")
+                with contextlib.suppress(OSError):
+                    self.path.chmod(0o600)
                 if self._usable(writer):
                     self._writer = writer
                     return

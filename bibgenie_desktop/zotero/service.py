@@ -20,7 +20,7 @@ from pathlib import Path
 from bibgenie_desktop.domain.errors import LibraryUnavailable
 from bibgenie_desktop.domain.ids import Clock
 from bibgenie_desktop.domain.locators import Locator, split_id
-from bibgenie_desktop.zotero import links
+from bibgenie_desktop.zotero import links, quiet_gc
 from bibgenie_desktop.zotero.attachments import Files
 from bibgenie_desktop.zotero.better_bibtex import BetterBibtex
 from bibgenie_desktop.zotero.counts import CollectionCount, Counts, TagCount
@@ -205,7 +205,7 @@ class ZoteroLibrary(ReadableLibrary):
         snapshot = self._source.refresh(self._closing.is_set, patience)
         if before is not None and snapshot.path == before.snapshot.path:
             return replace(before, snapshot=snapshot)
-        with contextlib.closing(snapshot.connect()) as connection:
+        with quiet_gc.loading(), contextlib.closing(snapshot.connect()) as connection:
             contents = read_contents(connection, self._better_bibtex.keys())
         return _Loaded(snapshot, contents, MetadataIndex(contents))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bibgenie_desktop.services.tools.base import Tool
 from bibgenie_desktop.services.tools.find_in_document import FindInDocument
+from bibgenie_desktop.services.tools.format_citation import FormatCitation
 from bibgenie_desktop.services.tools.get_annotations import GetAnnotations
 from bibgenie_desktop.services.tools.get_items import GetItems
 from bibgenie_desktop.services.tools.get_notes import GetNotes
@@ -32,4 +33,5 @@ def library_tools(library: ZoteroLibrary) -> tuple[Tool, ...]:
         ListCollections(library),
         ListTags(library),
         GetRelated(library),
+        FormatCitation(library),
     )

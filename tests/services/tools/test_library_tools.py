@@ -21,7 +21,7 @@ from bibgenie_desktop.zotero.library import Item
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 from tests.zotero.helpers import SAMPLE, generated, manifest, opened_library, sample_copy, titled
 
-FOR_OTHERS = 300
+FOR_OTHERS = 400
 """Tokens that the tools which show a page and propose a change may take."""
 
 
