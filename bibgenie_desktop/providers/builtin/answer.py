@@ -86,6 +86,8 @@ def _paragraphs(
     if SEARCH not in tools and not known.calls:
         return [say.no_search, f"_{say.self}_"]
     quotes, direct = choose(question, known)
+    absent = "; ".join(f"“{_escaped(row.title)}”" for row in known.rows[:3] if row.gone)
+    gone = say.gone.format(absent) if absent else ""
     if quotes:
         intro = say.found if direct or not question.words else say.related
         body = _quoted(quotes)
@@ -93,10 +95,10 @@ def _paragraphs(
         looked = {page.att for page in (*known.pages, *known.hits)}
         total = max(known.total, len(looked))
         end = f"_{say.self} {say.looked.format(len(looked), total)}_"
-        return [intro.format(_in_words(topic)), *body, *differ, end]
+        return [intro.format(_in_words(topic)), *body, *differ, *([gone] if gone else []), end]
     faults = " ".join(dict.fromkeys(_escaped(fault) for fault in known.faults[:2]))
     if known.rows:
-        told = f"{say.unread.format(_in_words(topic))} {faults}".strip()
+        told = " ".join(part for part in (say.unread.format(_in_words(topic)), faults, gone) if part)
         return [told, f"{say.matching}\n\n{_list(known.rows)}", f"_{say.self}_"]
     queries = [str(part.input.get("query", "")) for part in known.searches]
     tried = say.tried.format("; ".join(f"“{query}”" for query in queries if query)) if any(queries) else ""

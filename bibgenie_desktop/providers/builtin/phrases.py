@@ -16,6 +16,7 @@ class Phrases:
     tried: str
     advice: str
     unread: str
+    gone: str
     matching: str
     newest: str
     no_search: str
@@ -33,6 +34,7 @@ PHRASES: dict[Language, Phrases] = {
         tried="Searched for: {0}.",
         advice="Try other or fewer words, or the language the sources are written in.",
         unread="No passage on {0} could be quoted.",
+        gone="The PDF is not on this computer: {0}. Open it once in Zotero, which downloads it.",
         matching="Items whose title, abstract or tags match:",
         newest="Your library holds {0} items; the newest are:",
         no_search="I cannot search here: this model's window leaves no room for the library tools.",
@@ -51,6 +53,7 @@ PHRASES: dict[Language, Phrases] = {
         tried="Gesucht nach: {0}.",
         advice="Versuchen Sie andere oder weniger Wörter, oder die Sprache der Quellen.",
         unread="Zu {0} ließ sich keine Stelle zitieren.",
+        gone="Das PDF ist nicht auf diesem Rechner: {0}. Öffnen Sie es einmal in Zotero, das es dann lädt.",
         matching="Einträge, deren Titel, Zusammenfassung oder Schlagwörter passen:",
         newest="Ihre Bibliothek enthält {0} Einträge; die neuesten sind:",
         no_search="Ich kann hier nicht suchen: Im Fenster dieses Modells ist kein Platz für die Werkzeuge.",
@@ -70,6 +73,7 @@ PHRASES: dict[Language, Phrases] = {
         tried="Recherches : {0}.",
         advice="Essayez d’autres mots, moins de mots, ou la langue des sources.",
         unread="Aucun passage sur {0} n’a pu être cité.",
+        gone="Le PDF n’est pas sur cet ordinateur : {0}. Ouvrez-le une fois dans Zotero, qui le téléchargera.",
         matching="Références dont le titre, le résumé ou les marqueurs correspondent :",
         newest="Votre bibliothèque contient {0} références ; les plus récentes sont :",
         no_search="Je ne peux pas chercher : la fenêtre de ce modèle ne laisse pas de place aux outils.",

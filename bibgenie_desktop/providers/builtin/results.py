@@ -17,7 +17,10 @@ _CUT = re.compile(r"\n\[cut here: [^\n]*\]\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A row of a search. `pdf` is the id to read, empty without one; `pages` 0: not known."""
+    """A row of a search. `pdf` is the id to read, empty without one; `pages` 0: not known.
+
+    `gone`: there should be a PDF, but its file is not on this computer.
+    """
 
     id: str
     title: str
@@ -26,6 +29,7 @@ class Found:
     pdf: str
     pages: int
     abstract: str
+    gone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,7 @@ def _row(entry: Mapping[str, Any]) -> Found | None:
         pdf=_text(readable[0].get("id")) if readable else "",
         pages=_whole(readable[0].get("pages")) if readable else 0,
         abstract=_text(entry.get("abstract")),
+        gone=bool(pdfs) and not readable,
     )
 
 

@@ -90,3 +90,13 @@ async def test_topic_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> 
         turn = await ask(tools, user("What about quantum chromodynamics?"))
         assert "found nothing in your library" in turn.text
         assert not list(citations_in(turn.text))
+
+
+async def test_a_missing_file_is_named_with_what_to_do(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (_, tools):
+        turn = await ask(
+            tools, user("What about the hippocampal sharp wave-ripple as a cognitive biomarker?")
+        )
+        assert "not on this computer" in turn.text
+        assert "Hippocampal sharp wave-ripple" in turn.text
+        assert "Open it once in Zotero" in turn.text
