@@ -41,6 +41,7 @@ log = logging.getLogger(__name__)
 INTERFACE_FONT: Final = "interface"
 """The preference that sets conversations in the interface font."""
 WINDOWLESS: Final = ("offscreen", "minimal")
+LONGEST_END_S: Final = 12.0
 LOG_NAME: Final = "bibgenie.log"
 LOG_SIZE, LOG_FILES = 1_000_000, 3
 
@@ -119,6 +120,7 @@ class Running:
             _Libraries(application),
             self.tasks,
             keep_appearance=self._keep_appearance,
+            adjustable=application,
         )
         self.window.close_requested.connect(self.closing.set)
 
@@ -157,7 +159,11 @@ class Running:
 
     async def _close(self) -> None:
         """Running answers end, what was being written is kept, the window goes."""
-        await self.desk.finish()
+        try:
+            async with asyncio.timeout(LONGEST_END_S):
+                await self.desk.finish()
+        except TimeoutError:  # what is not stored by now comes back as a recovered answer
+            log.warning("the end took too long")
         self.window.leave()
         await self.application.close()
         self.window.deleteLater()

@@ -8,7 +8,7 @@ from typing import Literal
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit
 
 from bibgenie_desktop.gui.components import (
     Elided,
@@ -44,7 +44,7 @@ class Sidebar(QFrame):
     filter_changed = Signal(str)
     trash_toggled = Signal(bool)
     refresh_requested = Signal()
-    appearance_requested = Signal(QWidget)
+    settings_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,17 +86,17 @@ class Sidebar(QFrame):
         self._detail = Elided("", "fine", "3")
         self._refresh = icon_button("retry", tr("Read the Zotero library again"), role="text3")
         self._trash = icon_button("trash", tr("Trash"), role="text3", checkable=True)
-        self._appearance = icon_button("settings", tr("Appearance"), role="text3")
+        self._settings = icon_button("settings", tr("Settings"), role="text3", object_name="openSettings")
         self._refresh.clicked.connect(self.refresh_requested)
         self._trash.toggled.connect(self._on_trash_toggled)
-        self._appearance.clicked.connect(self._on_appearance_clicked)
+        self._settings.clicked.connect(self.settings_requested)
         words = column(self._title, self._detail, spacing=0)
         line = row(
             self._glyph,
             words,
             self._refresh,
             self._trash,
-            self._appearance,
+            self._settings,
             spacing=4,
             margins=(16, 8, 10, 8),
             grow=1,
@@ -128,6 +128,3 @@ class Sidebar(QFrame):
     def _on_trash_toggled(self, shown: bool) -> None:
         self._heading.setVisible(shown)
         self.trash_toggled.emit(shown)
-
-    def _on_appearance_clicked(self) -> None:
-        self.appearance_requested.emit(self._appearance)

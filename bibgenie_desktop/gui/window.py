@@ -33,6 +33,7 @@ class MainWindow(QMainWindow):
     """The person wants to leave; the window closes when `leave` is called."""
     new_requested = Signal()
     compact_requested = Signal()
+    settings_requested = Signal()
     escaped = Signal()
     """Esc with nothing open over the window."""
 
@@ -99,6 +100,7 @@ class MainWindow(QMainWindow):
             (QKeySequence("Ctrl+B"), self._on_branches_key),
             (QKeySequence("Ctrl+Shift+K"), self.compact_requested.emit),
             (QKeySequence("Ctrl+L"), self.composer.focus_text),
+            (QKeySequence("Ctrl+,"), self.settings_requested.emit),
             (QKeySequence("F6"), self._on_next_part),
             (QKeySequence("Shift+F6"), self._on_previous_part),
             (QKeySequence("Esc"), self._on_escape),

@@ -124,6 +124,11 @@ class CheckpointMessage(MessageWidget):
         parts = [self._checkpoint.title, *(f"{t}\n{x}" for t, x in self._checkpoint.sections)]
         return "\n\n".join(parts)
 
+    def selected_text(self) -> str:
+        """Of one statement after the other."""
+        chosen = [w.selectedText() for w in self.findChildren(QLabel) if w.hasSelectedText()]
+        return "\n".join(text.replace("\u2029", "\n") for text in chosen)
+
     def is_held(self) -> bool:
         return super().is_held() or any(w.hasSelectedText() for w in self.findChildren(QLabel))
 

@@ -31,6 +31,8 @@ class Intents(QObject):
     card_requested = Signal(object, QRect, bool)
     checkpoint_toggled = Signal(str, bool)
     compare_requested = Signal(str)
+    pin_requested = Signal(str)
+    """A sentence that is never to be dropped."""
     whole_text_requested = Signal(str)
     """A text of which only beginning and end are shown."""
     menu_requested = Signal(str)

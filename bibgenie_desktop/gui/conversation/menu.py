@@ -25,6 +25,12 @@ def message_menu(message: MessageWidget, intents: Intents, parent: QWidget) -> M
     if selected:
         menu.entry(tr("Copy selection"), lambda: copy_to_clipboard(selected), icon="copy")
         menu.entry(tr("Quote selection"), lambda: intents.quote_requested.emit(selected), icon="quote")
+        menu.entry(
+            tr("Never drop this"),
+            lambda: intents.pin_requested.emit(selected),
+            icon="pin",
+            object_name="pinSelectionAction",
+        )
         menu.addSeparator()
     if kind in MESSAGES:
         for action, text, icon, name in (

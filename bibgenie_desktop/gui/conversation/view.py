@@ -51,6 +51,7 @@ class ConversationView(ScrollingColumn):
     checkpoint_toggled = Signal(str, bool)
     compare_requested = Signal(str)
     whole_text_requested = Signal(str)
+    pin_requested = Signal(str)
     notice = Signal(str)
 
     def __init__(self, parent: QWidget | None = None, *, math: MathRenderer | None = None) -> None:
@@ -74,7 +75,8 @@ class ConversationView(ScrollingColumn):
 
     def _connect_intents(self) -> None:
         wishes = self._intents
-        for name in ("retry", "retry_with", "edit", "fork", "sibling", "quote", "compare", "whole_text"):
+        names = ("retry", "retry_with", "edit", "fork", "sibling", "quote", "compare", "whole_text", "pin")
+        for name in names:
             getattr(wishes, f"{name}_requested").connect(getattr(self, f"{name}_requested"))
         for name in ("citation_opened", "link_opened", "checkpoint_toggled", "notice"):
             getattr(wishes, name).connect(getattr(self, name))

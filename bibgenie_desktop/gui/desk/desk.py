@@ -9,11 +9,15 @@ from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog
 
-from bibgenie_desktop.domain.errors import UserError
+from bibgenie_desktop.domain.errors import UserError, sentences
+from bibgenie_desktop.domain.locators import LedgerEntry
+from bibgenie_desktop.domain.states import Action
 from bibgenie_desktop.gui.conversation.rows import CitationView
 from bibgenie_desktop.gui.desk.front import Front
+from bibgenie_desktop.gui.desk.settings import Adjustable, SettingsDesk
 from bibgenie_desktop.gui.desk.sheets import Sheets
 from bibgenie_desktop.gui.dialogs import PageDialog, RenameDialog
+from bibgenie_desktop.gui.docks.checkpoints import ReviseDialog
 from bibgenie_desktop.gui.docks.context import ContextView, RequestDialog
 from bibgenie_desktop.gui.docks.outline import Tree
 from bibgenie_desktop.gui.presenters.branches import BranchesPresenter
@@ -26,6 +30,7 @@ from bibgenie_desktop.gui.presenters.sources import used_sources
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import tr
 from bibgenie_desktop.gui.window import MainWindow
+from bibgenie_desktop.services.events import CompactionEnded, Notice
 from bibgenie_desktop.services.workspace import Workspace
 
 OPENABLE = ("http", "https", "zotero", "mailto")
@@ -47,6 +52,7 @@ class Desk(QObject):
         *,
         open_link: Callable[[str], bool] = open_with_system,
         keep_appearance: Callable[[object], None] | None = None,
+        adjustable: Adjustable | None = None,
     ) -> None:
         super().__init__(window)
         self.window, self.workspace, self.tasks = window, workspace, tasks
@@ -57,12 +63,16 @@ class Desk(QObject):
         self.context = ContextPresenter(workspace, tasks, self)
         self.library = LibraryPresenter(workspace, libraries, tasks, self)
         self.front = Front(window, self.chats, self)
-        self.sheets = Sheets(window, self.context, self.chats, keep_appearance, self)
+        self.sheets = Sheets(window, self.context, self.chats, self)
+        self.settings = SettingsDesk(
+            window, workspace, adjustable, self.library, tasks, keep_appearance, self
+        )
         self._context_view: ContextView | None = None
         self._connect_chat()
         self._connect_sessions()
         self._connect_docks()
         self._connect_library()
+        self._connect_settings()
 
     # -- beginning and end
 
@@ -133,7 +143,6 @@ class Desk(QObject):
         window.sidebar.new_requested.connect(sessions.new)
         window.sidebar.filter_changed.connect(sessions.filter)
         window.sidebar.trash_toggled.connect(sessions.show_trash)
-        window.sidebar.appearance_requested.connect(self.sheets.show_appearance)
         window.toolbar.rename_requested.connect(self._on_rename_front)
         listed.session_chosen.connect(self._on_session_chosen)
         listed.rename_requested.connect(self._on_rename_requested)
@@ -154,6 +163,17 @@ class Desk(QObject):
         self.context.request_ready.connect(self._on_request_ready)
         self.context.failed.connect(self.show_error)
         window.context.request_requested.connect(self.context.ask_request)
+        self.context.trial_ready.connect(window.context.show_trial)
+        self.context.pinned_changed.connect(self._on_pinned_changed)
+        window.context.trial_requested.connect(self.context.ask_trial)
+        window.context.undo_requested.connect(self.chats.undo_checkpoint)
+        window.context.pin_requested.connect(self.context.pin)
+        window.context.unpin_requested.connect(self.context.unpin)
+        window.conversation.pin_requested.connect(self.context.pin_sentence)
+        window.context.revise_requested.connect(self._on_revise_requested)
+        self.chats.state_changed.connect(self._on_state_changed)
+        self.chats.notice_changed.connect(self._on_notice_while_revising)
+        self.chats.compaction_ended.connect(self._on_compaction_while_revising)
 
     def _connect_library(self) -> None:
         library, window = self.library, self.window
@@ -168,6 +188,15 @@ class Desk(QObject):
         window.library.refresh_requested.connect(library.refresh)
         window.welcome.library_chosen.connect(library.choose)
         window.welcome.folder_requested.connect(self._on_folder_requested)
+
+    def _connect_settings(self) -> None:
+        settings, window = self.settings, self.window
+        window.sidebar.settings_requested.connect(settings.open)
+        window.settings_requested.connect(settings.open)
+        self.sheets.manage_requested.connect(settings.open)
+        settings.link_requested.connect(self._on_link_opened_at_once)
+        settings.folder_requested.connect(self._on_folder_requested)
+        settings.providers_changed.connect(self.front.refresh)
 
     # -- sessions
 
@@ -184,6 +213,7 @@ class Desk(QObject):
         self.sessions.refresh()
         self.branches.show_chat(conversation.chat)
         self.context.show_chat(conversation.chat, self.chats.drafts.now)
+        self.window.context.show_trial(None)
         label = conversation.model_label(conversation.chat.session.model)
         builtin = conversation.chat.session.model.startswith("builtin/")
         self.window.welcome.show_model(
@@ -254,9 +284,46 @@ class Desk(QObject):
         self.chats.compact()
 
     def _on_context_changed(self, view: ContextView) -> None:
+        if self._context_view is not None and self._context_view.seen != view.seen:
+            self.window.context.show_trial(None)  # it spoke of another request
+        self._context_view = view
         self.window.toolbar.meter.show_context(view)
         self.window.context.show_context(view)
         self.front.show_context(view)
+
+    def _on_state_changed(self) -> None:
+        refusal = self.chats.refusal
+        self.window.context.show_reasons(refusal(Action.UNDO_CHECKPOINT), refusal(Action.REVISE_SUMMARY))
+
+    def _on_pinned_changed(self, entry: LedgerEntry, pinned: bool) -> None:
+        if pinned:
+            self.window.toast(
+                tr("Pinned: “{0}”").format(entry.title),
+                tr("It enters the next checkpoint and every later one."),
+                action=tr("Undo"),
+                on_action=_Later(self.context.unpin, entry),
+            )
+        else:
+            self.window.toast(tr("Not pinned any more: “{0}”").format(entry.title))
+
+    # -- revising a summary: the dialog stays until the new checkpoint is stored
+
+    def _on_revise_requested(self, summary: str) -> None:
+        dialog = ReviseDialog(summary, self.window)
+        dialog.revised.connect(self.chats.revise_summary)
+        dialog.open()
+
+    def _on_notice_while_revising(self, notice: Notice | None) -> None:
+        dialog = self.window.findChild(ReviseDialog)
+        if dialog is not None and notice is not None:
+            dialog.say(sentences(notice.title, notice.advice))
+
+    def _on_compaction_while_revising(self, ended: CompactionEnded) -> None:
+        dialog = self.window.findChild(ReviseDialog)
+        if dialog is not None and ended.outcome == "done":
+            dialog.accept()
+        elif dialog is not None:
+            dialog.say(ended.message)
 
     def _on_request_ready(self, body: Mapping[str, Any]) -> None:
         RequestDialog(body, self.window).open()
@@ -300,6 +367,9 @@ class Desk(QObject):
             action=tr("Open"),
             on_action=_Later(self._open_link, link),
         )
+
+    def _on_link_opened_at_once(self, link: str) -> None:
+        self._open_link(link)
 
     def _on_folder_requested(self) -> None:
         dialog = QFileDialog(self.window, tr("Choose Zotero's data directory"))

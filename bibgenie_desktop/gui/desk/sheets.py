@@ -1,18 +1,15 @@
-"""The sheets of the window: models with their verdicts, appearance."""
+"""The sheet of models with their verdicts, for the session in front or for one answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QObject, Signal
 
 from bibgenie_desktop.domain.states import Action
-from bibgenie_desktop.gui.popovers.appearance import AppearanceSheet
 from bibgenie_desktop.gui.popovers.models import ModelSwitcher
 from bibgenie_desktop.gui.presenters.chat import ChatPresenter
 from bibgenie_desktop.gui.presenters.context import ContextPresenter
-from bibgenie_desktop.gui.theme import Appearance, current
 from bibgenie_desktop.gui.tr import thousands, tr
 from bibgenie_desktop.gui.window import MainWindow
 from bibgenie_desktop.services.planner import Verdict
@@ -21,17 +18,17 @@ from bibgenie_desktop.services.planner import Verdict
 class Sheets(QObject):
     """One at a time; each goes away by itself."""
 
+    manage_requested = Signal()
+
     def __init__(
         self,
         window: MainWindow,
         context: ContextPresenter,
         chats: ChatPresenter,
-        keep_appearance: Callable[[object], None] | None,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._window, self._context, self._chats = window, context, chats
-        self._keep = keep_appearance
         self._retry = ""
         context.verdicts_ready.connect(self._on_verdicts_ready)
 
@@ -60,6 +57,7 @@ class Sheets(QObject):
         )
         sheet.setProperty("retry", retry)
         sheet.model_chosen.connect(self._on_model_chosen)
+        sheet.manage_requested.connect(self.manage_requested)
         sheet.open_below(self._window.toolbar.switcher, "right")
 
     def _on_model_chosen(self, ref: str) -> None:
@@ -69,14 +67,3 @@ class Sheets(QObject):
             self._chats.retry(retry, ref)
         else:
             self._chats.choose_model(ref)
-
-    def show_appearance(self, anchor: QWidget) -> None:
-        theme = current()
-        sheet = AppearanceSheet(theme.appearance, theme.serif_family, self._window)
-        sheet.appearance_chosen.connect(self._on_appearance_chosen)
-        sheet.open_below(anchor)
-
-    def _on_appearance_chosen(self, appearance: Appearance) -> None:
-        current().set_appearance(appearance)
-        if self._keep is not None:
-            self._keep(appearance)

@@ -1,7 +1,5 @@
-"""The Context dock: how full the next request is, by kind; what the model sees; the checkpoints so far.
-
-The dry run of a compaction and the comparison of two checkpoints find their places below the list of
-checkpoints.
+"""The Context dock: how full the next request is, by kind; what the model sees; the checkpoints so far and
+what changed in the newest; what is pinned; and at its foot the dry run of a compaction.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QShowEvent
 from PySide6.QtWidgets import QDialog, QFrame, QPlainTextEdit, QWidget
 
+from bibgenie_desktop.domain.locators import LedgerEntry
 from bibgenie_desktop.gui.components import (
     Elided,
     Glyph,
@@ -28,8 +27,10 @@ from bibgenie_desktop.gui.components import (
     row,
     rule,
 )
+from bibgenie_desktop.gui.docks.checkpoints import Changes, CheckpointLine, Point, ResourceLine
 from bibgenie_desktop.gui.docks.panel import Panel, scrolling
-from bibgenie_desktop.gui.theme import current
+from bibgenie_desktop.gui.docks.trial import Trial, TrialCard
+from bibgenie_desktop.gui.theme import current, gap
 from bibgenie_desktop.gui.tr import number, percent, thousands, tr
 
 
@@ -42,17 +43,6 @@ class SeenLine:
     tokens: int
     id: str = ""
     role: str = "text3"
-
-
-@dataclass(frozen=True, slots=True)
-class CheckpointLine:
-    """A checkpoint of the path, the newest first. `in_use`: the model reads it."""
-
-    id: str
-    title: str
-    when: str
-    sections: tuple[tuple[str, str], ...]
-    in_use: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +59,10 @@ class ContextView:
     assumed: bool
     seen: tuple[SeenLine, ...]
     checkpoints: tuple[CheckpointLine, ...]
+    reported: bool = False
+    pins: tuple[LedgerEntry, ...] = ()
+    spent: str = ""
+    """What the session cost so far, in words; empty where nobody knows. Billing, not context."""
 
     @property
     def share(self) -> float:
@@ -110,12 +104,22 @@ KINDS = (
 
 class ContextPanel(Panel):
     request_requested = Signal()
+    trial_requested = Signal()
+    """What would Compact do?"""
+    undo_requested = Signal()
+    revise_requested = Signal(str)
+    pin_requested = Signal(object)
+    unpin_requested = Signal(object)
 
     def __init__(self) -> None:
         super().__init__(tr("Context"), "contextPanel")
         self._used = label("", "title")
         self._of = label("", tone="2")
         self._share = label("", badge="accent")
+        self._state = label("", "small", "2")
+        self._state.setObjectName("meterState")
+        self._spent = label("", "fine", "3", wrap=True)
+        self._spent.setObjectName("spent")
         self._meter = StackMeter()
         self._starts = label("", "fine", "3", wrap=True)
         self._sizes = [label("", "small", "2") for _ in KINDS]
@@ -124,10 +128,11 @@ class ContextPanel(Panel):
             for (role, name), size in zip(KINDS, self._sizes, strict=True)
         ]
         meter = column(
-            row(self._used, self._of, None, self._share, spacing=6),
+            row(self._used, self._of, None, self._state, self._share, spacing=6),
             self._meter,
             self._starts,
             *legend,
+            self._spent,
             spacing=5,
             margins=(16, 0, 16, 12),
         )
@@ -144,9 +149,50 @@ class ContextPanel(Panel):
         self._points_box = box(
             column(label(tr("Checkpoints"), "strong"), self._points, spacing=6, margins=(16, 12, 16, 12))
         )
+        self._changes = column(spacing=6)
+        self._changes_box = box(
+            column(
+                label(tr("Changes in the newest checkpoint"), "strong", wrap=True),
+                self._changes,
+                spacing=6,
+                margins=(16, 12, 16, 12),
+            )
+        )
+        self._pins = column(spacing=2)
+        self._pins_box = box(
+            column(label(tr("Never dropped"), "strong"), self._pins, spacing=6, margins=(16, 12, 16, 12))
+        )
         self._edge = rule()
-        body = box(column(meter, rule(), seen, self._edge, self._points_box, None, spacing=0))
+        body = box(
+            column(
+                meter,
+                rule(),
+                seen,
+                self._edge,
+                self._changes_box,
+                self._points_box,
+                self._pins_box,
+                None,
+                spacing=0,
+            )
+        )
         self.add(scrolling(body), 1)
+        self._trial = column(spacing=0, margins=(12, 0, 12, 0))
+        self._try = push(tr("Try Compact"), icon="compact", dense=True, object_name="tryCompact")
+        self._try.setToolTip(tr("Says what Compact would do; changes nothing and asks no model"))
+        self._try.clicked.connect(self.trial_requested)
+        self._frees = Elided("", "small", "2")
+        self.add(rule())
+        self.add(
+            box(
+                column(
+                    self._trial,
+                    row(self._try, self._frees, spacing=8, margins=(12, 10, 12, 10), grow=1),
+                    spacing=0,
+                )
+            )
+        )
+        self._reasons: tuple[str | None, str | None] = (None, None)
         self._view: ContextView | None = None
         self._listed: ContextView | None = None
 
@@ -165,11 +211,17 @@ class ContextPanel(Panel):
         if view.assumed:
             said = tr("The window of this model is assumed: nothing is refused or compacted by itself.")
         self._starts.setText(f"{said}\n{view.source}")
+        state = tr("Reported") if view.reported else tr("Estimated")
+        self._state.setText(tr("Window assumed") if view.assumed else state)
+        self._spent.setText(view.spent)
+        self._spent.setVisible(bool(view.spent))
         free = max(0, view.safe_limit - view.used)
         for shown, size in zip(self._sizes, (*view.parts, free, view.reserve), strict=True):
             shown.setText(thousands(size, 1))
         self._edge.setVisible(bool(view.checkpoints))
         self._points_box.setVisible(bool(view.checkpoints))
+        self._changes_box.setVisible(bool(view.checkpoints and view.checkpoints[0].changes))
+        self._pins_box.setVisible(bool(view.pins))
         if self.isVisible():
             self._show_lists()
 
@@ -185,8 +237,49 @@ class ContextPanel(Panel):
         self._listed = view
         if before is None or before.seen != view.seen:
             _replace(self._seen, [_seen_line(line) for line in shortened(view.seen)])
-        if before is None or before.checkpoints != view.checkpoints:
-            _replace(self._points, [_Point(line) for line in view.checkpoints])
+        known = before is not None and before.pins == view.pins
+        if before is None or not known or before.checkpoints != view.checkpoints:
+            _replace(self._points, [self._point(line) for line in view.checkpoints])
+            changes = view.checkpoints[0].changes if view.checkpoints else None
+            _replace(self._changes, [Changes(changes)] if changes else [])
+            self._show_reasons()
+        if not known:
+            _replace(self._pins, [self._pinned(entry) for entry in view.pins])
+
+    def _point(self, line: CheckpointLine) -> Point:
+        point = Point(line, self._view.pins if self._view is not None else ())
+        point.undo_requested.connect(self.undo_requested)
+        point.revise_requested.connect(self.revise_requested)
+        point.pin_requested.connect(self.pin_requested)
+        point.unpin_requested.connect(self.unpin_requested)
+        return point
+
+    def _pinned(self, entry: LedgerEntry) -> ResourceLine:
+        line = ResourceLine(entry, pinned=True)
+        line.unpin_requested.connect(self.unpin_requested)
+        return line
+
+    def show_reasons(self, undo: str | None, revise: str | None) -> None:
+        """Why the checkpoint at the end cannot be taken back or revised now; None: it can."""
+        self._reasons = (undo, revise)
+        self._show_reasons()
+
+    def _show_reasons(self) -> None:
+        for place in range(self._points.count()):
+            point = self._points.itemAt(place).widget()
+            if isinstance(point, Point):
+                point.show_reasons(*self._reasons)
+
+    @property
+    def trial_words(self) -> str:
+        """What stands beside the button."""
+        return self._frees.text()
+
+    def show_trial(self, trial: Trial | None) -> None:
+        """What Compact would do; None puts the last answer away."""
+        _replace(self._trial, [TrialCard(trial)] if trial is not None else [])
+        self._trial.setContentsMargins(gap(12), gap(10) if trial is not None else 0, gap(12), 0)
+        self._frees.setText(trial.frees() if trial is not None else "")
 
 
 def shortened(lines: Sequence[SeenLine]) -> list[SeenLine]:
@@ -223,31 +316,6 @@ def _seen_line(line: SeenLine) -> QFrame:
     frame = box(parts)
     frame.setAccessibleName(tr("{0}, {1} tokens").format(line.text, number(line.tokens)))
     return frame
-
-
-class _Point(QFrame):
-    """A checkpoint with its sections, folded."""
-
-    def __init__(self, line: CheckpointLine) -> None:
-        super().__init__()
-        self._head = push(line.title, "fold", icon="chevron-right", role="text3")
-        self._head.setCheckable(True)
-        self._head.setAccessibleName(tr("{0}, {1} sections").format(line.title, len(line.sections)))
-        state = label(tr("in use"), badge="accent") if line.in_use else label(line.when, "small", "3")
-        self._body = box(
-            column(
-                *(
-                    column(label(name, "caption", "2"), label(text, "small", wrap=True), spacing=1)
-                    for name, text in line.sections
-                ),
-                spacing=8,
-                margins=(12, 10, 12, 10),
-            ),
-            card="sunken",
-        )
-        self._body.hide()
-        self.setLayout(column(row(self._head, None, state), self._body, spacing=4))
-        self._head.toggled.connect(self._body.setVisible)
 
 
 class RequestDialog(QDialog):

@@ -17,6 +17,7 @@ from bibgenie_desktop.gui.components import (
     column,
     fixed,
     label,
+    push,
     repolish,
     row,
     rule,
@@ -120,6 +121,7 @@ class ModelSwitcher(Popover):
     """`model_chosen` carries `provider/model`; the sheet then closes."""
 
     model_chosen = Signal(str)
+    manage_requested = Signal()
 
     def __init__(
         self,
@@ -155,8 +157,13 @@ class ModelSwitcher(Popover):
         entries: list[QWidget] = [rule(), area]
         if title:
             entries.insert(0, box(row(label(title, "strong", wrap=True), margins=(14, 10, 14, 2))))
+        self._manage = push(tr("Manage…"), "link", dense=True, object_name="manageModels")
         if foot:
-            entries += [rule(), box(row(Elided(foot, "small", "2"), margins=(14, 6, 14, 8)))]
+            line = row(Elided(foot, "small", "2"), self._manage, margins=(14, 6, 14, 8), grow=0)
+            entries += [rule(), box(line)]
+        else:
+            self._manage.setParent(self._find)
+            self._manage.hide()
         search = box(row(Glyph("search", "text3", 16), self._find, margins=(12, 8, 12, 8), spacing=8))
         entries.insert(1 if title else 0, search)
         super().__init__(column(*entries, spacing=0), 400, parent)
@@ -166,6 +173,7 @@ class ModelSwitcher(Popover):
         self._find.textChanged.connect(self._on_text_changed)
         self._find.returnPressed.connect(self._on_return_pressed)
         self._find.left.connect(self._on_left)
+        self._manage.clicked.connect(self._on_manage)
         self._find.setFocus()
 
     def line(self, ref: str) -> ModelLine | None:
@@ -190,6 +198,10 @@ class ModelSwitcher(Popover):
         shown = self._shown()
         if shown:
             shown[0].setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _on_manage(self) -> None:
+        self.close()
+        self.manage_requested.emit()
 
     def _on_chosen(self, ref: str) -> None:
         self.model_chosen.emit(ref)

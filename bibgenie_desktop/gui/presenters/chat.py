@@ -244,6 +244,11 @@ class ChatPresenter(QObject):
         if self.chat is not None:
             self._run("undo checkpoint", self.chat.undo_checkpoint())
 
+    def revise_summary(self, summary: str) -> None:
+        if self.chat is not None:
+            self._dismiss()
+            self._run("revise summary", self.chat.revise_summary(summary))
+
     def retry(self, row_id: str, model: str = "") -> None:
         answer = self._answer(row_id)
         if self.chat is not None and answer is not None:

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from bibgenie_desktop.domain.checkpoint import sections_of
+from bibgenie_desktop.domain.checkpoint import diff_sections, sections_of
 from bibgenie_desktop.domain.errors import UserError
-from bibgenie_desktop.domain.messages import Checkpoint
+from bibgenie_desktop.domain.locators import LedgerEntry
+from bibgenie_desktop.domain.messages import Checkpoint, Path, UserMessage
 from bibgenie_desktop.domain.parts import Draft, ToolPart, title_of
 from bibgenie_desktop.domain.projection import DRAFT_ID, ProjectedMessage
 from bibgenie_desktop.domain.tokens import estimate_text
-from bibgenie_desktop.gui.docks.context import CheckpointLine, ContextView, SeenLine
+from bibgenie_desktop.gui.docks.checkpoints import CheckpointLine
+from bibgenie_desktop.gui.docks.context import ContextView, SeenLine
+from bibgenie_desktop.gui.docks.trial import Trial
 from bibgenie_desktop.gui.presenters.transcript import checkpoint_title
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import tr
 from bibgenie_desktop.gui.when import ago
 from bibgenie_desktop.services.chat import Chat
+from bibgenie_desktop.services.costs import SessionCost, in_words, money
 from bibgenie_desktop.services.planner import Plan
+from bibgenie_desktop.services.preview import DryRun
 from bibgenie_desktop.services.workspace import Workspace
 
 WAIT_MS = 250
@@ -30,6 +36,10 @@ class ContextPresenter(QObject):
     context_changed = Signal(object)
     verdicts_ready = Signal(object)
     request_ready = Signal(object)
+    trial_ready = Signal(object)
+    """A `Trial`; None when it no longer says the truth."""
+    pinned_changed = Signal(object, bool)
+    """An entry, and whether it is pinned now."""
     failed = Signal(object)
     """A `UserError`, such as a model that is not set up any more."""
 
@@ -63,6 +73,43 @@ class ContextPresenter(QObject):
         if self._chat is not None:
             self._tasks.start(self._encode(self._chat, self._draft), "request")
 
+    def ask_trial(self) -> None:
+        """Answered with `trial_ready`: what Compact would do now. Nothing is changed, no model asked."""
+        if self._chat is not None:
+            self._tasks.start(self._try(self._chat), "dry run")
+
+    def pin(self, entry: LedgerEntry) -> None:
+        """Pins a place or a sentence; one that does not fit is refused at once."""
+        if self._chat is not None:
+            self._tasks.start(self._pin(self._chat, entry, self._workspace.pin_entry), "pin")
+
+    def pin_sentence(self, words: str) -> None:
+        self.pin(LedgerEntry(None, " ".join(words.split()), 0, 0, pinned=True))
+
+    def unpin(self, entry: LedgerEntry) -> None:
+        if self._chat is not None:
+            self._tasks.start(self._pin(self._chat, entry, self._workspace.unpin_entry), "unpin")
+
+    async def _pin(
+        self, chat: Chat, entry: LedgerEntry, do: Callable[[Chat, LedgerEntry], Awaitable[None]]
+    ) -> None:
+        try:
+            await do(chat, entry)
+        except UserError as error:
+            self.failed.emit(error)
+            return
+        self.pinned_changed.emit(entry, do == self._workspace.pin_entry)
+        await self._measure(chat, self._draft)
+
+    async def _try(self, chat: Chat) -> None:
+        try:
+            run = await self._workspace.dry_run(chat)
+        except UserError as error:
+            self.failed.emit(error)
+            return
+        if chat is self._chat:
+            self.trial_ready.emit(trial_of(run, chat.path))
+
     def _on_timeout(self) -> None:
         if self._chat is not None:
             self._tasks.start(self._measure(self._chat, self._draft), "measure")
@@ -72,11 +119,14 @@ class ContextPresenter(QObject):
             return
         try:
             plan = await chat.plan(draft)
+            pins = tuple(await self._workspace.pins(chat))
+            cost = await self._workspace.costs.session(chat.session_id)
         except UserError as error:
             self.failed.emit(error)
             return
         if chat is self._chat:
-            self.context_changed.emit(context_of(plan, self._workspace.clock()))
+            view = context_of(plan, self._workspace.clock())
+            self.context_changed.emit(replace(view, pins=pins, spent=spent_words(cost)))
 
     async def _judge(self, chat: Chat, draft: Draft) -> None:
         verdicts = await chat.verdicts(draft)
@@ -117,6 +167,7 @@ def context_of(plan: Plan, now: int) -> ContextView:
         parts=(system, tools, checkpoint, recent, draft),
         source=source,
         assumed=plan.limits.assumed,
+        reported=reported,
         seen=_seen(plan),
         checkpoints=_checkpoints(plan, now),
     )
@@ -149,9 +200,48 @@ def _seen_line(message: ProjectedMessage, tokens: int) -> SeenLine:
 def _checkpoints(plan: Plan, now: int) -> tuple[CheckpointLine, ...]:
     found = [m for m in plan.path if isinstance(m, Checkpoint)]
     newest = found[-1].id if found else None
+    before = [None, *found][: len(found)]
     return tuple(
         CheckpointLine(
-            m.id, checkpoint_title(m), ago(m.created_at, now), sections_of(m.summary), m.id == newest
+            id=m.id,
+            title=checkpoint_title(m),
+            when=ago(m.created_at, now),
+            sections=sections_of(m.summary),
+            in_use=m.id == newest,
+            at_end=m.id == plan.path[-1].id,
+            changes=diff_sections(old.summary, m.summary) if old is not None else None,
+            resources=m.ledger,
+            summary=m.summary,
         )
-        for m in reversed(found)
+        for old, m in reversed(list(zip(before, found, strict=True)))
     )
+
+
+def trial_of(run: DryRun, path: Path) -> Trial:
+    """A dry run as people read it: turns by their questions."""
+    if run.outcome == "nothing":
+        return Trial(nothing=run.reason)
+    goes, stays = set(run.span), set(run.tail)
+    asked = [
+        title_of(m.parts) or tr("Attached items") for m in path if isinstance(m, UserMessage) and m.id in goes
+    ]
+    kept = sum(isinstance(m, UserMessage) and m.id in stays for m in path)
+    return Trial(
+        turns=len(asked),
+        first=asked[0] if asked else "",
+        last=asked[-1] if asked else "",
+        kept=kept,
+        before=run.before,
+        after=run.after,
+        cost=run.cost,
+        dollars=tr("about {0}").format(money(run.dollars)) if run.dollars else "",
+        pays_after=run.pays_after,
+    )
+
+
+def spent_words(cost: SessionCost) -> str:
+    """Nothing where no price is known."""
+    spent = cost.tree
+    if not spent.requests or spent.unpriced == spent.requests:
+        return ""
+    return tr("This session cost: {0}").format(in_words(spent, cost.summaries))

@@ -6,18 +6,23 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QWidget
 
 from bibgenie_desktop.domain.ids import MessageId
 from bibgenie_desktop.domain.messages import AssistantMessage, Message
 from bibgenie_desktop.domain.parts import Draft, Part, ReasoningPart, TextPart, text_of
+from bibgenie_desktop.domain.states import Action
 from bibgenie_desktop.domain.topology import Placeholder
-from bibgenie_desktop.gui.conversation.rows import Row, Siblings
+from bibgenie_desktop.gui.conversation.card import CardView, ProposalCard
+from bibgenie_desktop.gui.conversation.rows import Row, Siblings, WidgetRow
 from bibgenie_desktop.gui.docks.outline import Tree
 from bibgenie_desktop.gui.presenters.transcript import Entry, Facts, live_row, rows_of
 from bibgenie_desktop.gui.tasks import Tasks
+from bibgenie_desktop.gui.tr import tr
 from bibgenie_desktop.services import events
 from bibgenie_desktop.services.chat import Chat
 from bibgenie_desktop.services.citing import CheckedCitation
+from bibgenie_desktop.services.tools.base import Card, Decision
 from bibgenie_desktop.services.workspace import Workspace
 
 COALESCE_MS = 60
@@ -52,6 +57,8 @@ class Conversation(QObject):
         self._fresh: list[str] = []
         """Words of the last part that are not joined to it yet: joining each would copy the whole again."""
         self._length = 0
+        self._card: tuple[str, Card] | None = None
+        """The proposal that the turn waits for."""
         self._tree = Tree(())
         self._versions: Mapping[MessageId, Siblings] = {}
         self._citations: dict[MessageId, Mapping[str, CheckedCitation]] = {}
@@ -93,7 +100,35 @@ class Conversation(QObject):
         rows = rows_of(self.entries, facts)
         if self._live is not None:
             rows.append(self._live_row())
+        if self._card is not None:
+            call, card = self._card
+            rows.append(WidgetRow(f"card {call}", self._make_card, tr("proposal: {0}").format(card.title)))
         return rows
+
+    def _make_card(self) -> QWidget:
+        if self._card is None:  # answered meanwhile; its row goes with the next rows
+            return QWidget()
+        call, card = self._card
+        shown = ProposalCard(CardView(call, card.title, card.target, card.content))
+        shown.accepted.connect(self._on_card_accepted)
+        shown.edited.connect(self._on_card_edited)
+        shown.declined.connect(self._on_card_declined)
+        return shown
+
+    def _on_card_accepted(self, call: str) -> None:
+        self._answer(call, Decision("accepted"))
+
+    def _on_card_edited(self, call: str, content: str) -> None:
+        self._answer(call, Decision("edited", content))
+
+    def _on_card_declined(self, call: str) -> None:
+        self._answer(call, Decision("declined"))
+
+    def _answer(self, call: str, decision: Decision) -> None:
+        """A word on a proposal that does not wait any more says nothing."""
+        waits = self._card is not None and self._card[0] == call
+        if waits and self.chat.refusal(Action.ANSWER_CARD) is None:
+            self.chat.answer_card(decision)
 
     def entry(self, message_id: str) -> Entry | None:
         return next((e for e in self.entries if e.id == message_id), None)
@@ -203,6 +238,12 @@ class Conversation(QObject):
                 self._live, self._parts, self._fresh = None, [], []
                 self.rows_changed.emit(self.id)
                 self.check_citations()
+            case events.CardOpened():
+                self._card = event.call_id, event.card
+                self.rows_changed.emit(self.id)
+            case events.CardClosed():
+                self._card = None
+                self.rows_changed.emit(self.id)
             case events.MessageAppended():
                 self.rows_changed.emit(self.id)
             case events.BranchLoaded():
