@@ -112,8 +112,8 @@ class Driver:
             await asyncio.wait_for(extra, PATIENCE)
         world.active = None
         attempts = inspector.attempts
-        if attempts and not self.now.startswith("send"):
-            self._in_vain = None
+        if self._ended or (attempts and not self.now.startswith("send")):
+            self._in_vain = None  # a new process, or another attempt since
         if self._ended:
             await world.reopen()
             world.moved_elsewhere.clear()
@@ -590,11 +590,13 @@ class Driver:
         self.world.die()
         await self.world.reopen()
         self.world.moved_elsewhere.clear()
+        self._in_vain = None
         await self.quiet()
 
     async def close(self, chat: Chat) -> None:
         await self.world.reopen()
         self.world.moved_elsewhere.clear()
+        self._in_vain = None
         await self.quiet()
 
     async def unqueue(self, chat: Chat) -> None:
