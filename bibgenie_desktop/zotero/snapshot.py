@@ -42,6 +42,10 @@ class SnapshotCancelled(BibGenieError):
     """The caller gave up; nothing was replaced."""
 
 
+SWAP_S = 2.0
+"""How long the database may be away: Zotero replaces it by a new file now and then."""
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """A good copy. `stale`: a newer one was wanted and could not be had; `notice` is for the person."""
@@ -114,7 +118,7 @@ class SnapshotSource:
 
         self._prepare()
         deadline = time.monotonic() + (self._patience if patience is None else patience)
-        attempt, notice = 0, ""
+        attempt, notice, missing_since = 0, "", 0.0
         while True:
             check()
             attempt += 1
@@ -132,6 +136,10 @@ class SnapshotSource:
                 notice = f"Zotero's database cannot be read just now ({why})."
                 if isinstance(error, FileNotFoundError | PermissionError) and self._last is None:
                     break
+                if isinstance(error, FileNotFoundError):
+                    notice = f"The Zotero library is not there any more ({self._data_dir})."
+                    missing_since = missing_since or time.monotonic()
+                    deadline = min(deadline, missing_since + SWAP_S)
             if time.monotonic() >= deadline:
                 break
             time.sleep(min(1.0, 0.01 * (1 + attempt % 7) if attempt < 100 else 0.01 * attempt))

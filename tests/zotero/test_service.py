@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
 import sqlite3
 import threading
 import time
@@ -99,6 +100,17 @@ async def test_a_library_that_goes_away_stays_readable_and_is_marked_stale(tmp_p
         await library.ensure_loaded()
         assert library.status.stale
         assert "not a database" in library.status.notice
+        assert library.status.items == 31
+
+
+async def test_a_removed_library_is_said_to_be_gone_and_soon(tmp_path: Path) -> None:
+    zotero = sample_copy(tmp_path / "Zotero")
+    async with opened(zotero, tmp_path / "private") as library:
+        await library.ensure_loaded()
+        shutil.rmtree(zotero)
+        await asyncio.wait_for(library.refresh(), 15)  # far below the patience for a library that is written
+        assert library.status.stale
+        assert "not there any more" in library.status.notice
         assert library.status.items == 31
 
 

@@ -224,7 +224,7 @@ def test_a_library_that_vanishes_leaves_the_last_good_snapshot(zotero: Path, pri
     snapshot = source.refresh()
     assert snapshot.stale
     assert snapshot.path == first.path
-    assert "cannot be read" in snapshot.notice
+    assert "not there any more" in snapshot.notice
 
 
 def test_a_directory_without_a_database_is_refused_at_once(tmp_path: Path, private: Path) -> None:
