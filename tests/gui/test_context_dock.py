@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel
 
 from bibgenie_desktop.domain.checkpoint import SECTIONS, in_order
@@ -11,6 +12,7 @@ from bibgenie_desktop.domain.locators import LedgerEntry
 from bibgenie_desktop.domain.messages import Checkpoint
 from bibgenie_desktop.domain.states import SessionState
 from bibgenie_desktop.gui.conversation.card import ProposalCard
+from bibgenie_desktop.gui.conversation.checkpoint import StatementText
 from bibgenie_desktop.gui.docks.checkpoints import Changes, Point, ResourceLine, ReviseDialog
 from bibgenie_desktop.gui.docks.trial import TrialCard
 from tests.fakes import Notebook, Proposer
@@ -172,6 +174,24 @@ async def test_a_selected_sentence_is_pinned_listed_and_removed(qapp: QApplicati
             on.hands.click(on.button("unpin"))
             await on.until(lambda: "Not pinned any more" in on.toast)
             assert await on.desk.workspace.pins(chat) == ()
+
+
+async def test_a_selected_statement_of_a_checkpoint_is_pinned(qapp: QApplication, tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with bench(tmp_path, server, tools=(Notebook(),)) as on:
+            await ready(on)
+            await compact(on, summary_text("Cite by the printed page"))
+            row = on.checkpoints[-1].id
+            on.hands.click(on.button("checkpointToggle"))
+            await on.until(lambda: bool(on.window.conversation.findChildren(StatementText)))
+            statement = on.window.conversation.findChildren(StatementText)[0]
+            assert statement.contextMenuPolicy() is Qt.ContextMenuPolicy.NoContextMenu
+            statement.setSelection(0, len("Cite by the printed page"))
+            await on.menu(row, "pinSelectionAction")
+            await on.until(lambda: "Pinned" in on.toast)
+            chat = on.desk.chats.chat
+            assert chat is not None
+            assert [p.title for p in await on.desk.workspace.pins(chat)] == ["Cite by the printed page"]
 
 
 async def test_a_pin_that_does_not_fit_is_refused_at_once(qapp: QApplication, tmp_path: Path) -> None:

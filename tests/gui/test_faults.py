@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from bibgenie_desktop.domain.states import SessionState
 from bibgenie_desktop.gui.dialogs import WholeTextDialog
 from bibgenie_desktop.gui.popovers.models import ModelSwitcher
 from bibgenie_desktop.gui.render.markdown_view import MarkdownView
+from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.services.workspace import Workspace
 from tests.gui.bench import bench
 from tests.scripted_server import ScriptedServer, text
@@ -238,3 +240,22 @@ async def test_direction_marks_and_control_characters_of_a_title_do_nothing_to_t
             assert any("evil title" in words for words in said)
             for words in said:
                 assert not set(words) & set("\u202e\u2066\x1b\x07"), words
+
+
+async def test_quitting_does_not_wait_for_a_task_that_will_not_end(qapp: QApplication) -> None:
+    faults: list[BaseException] = []
+    tasks, enough = Tasks(faults.append), asyncio.Event()
+
+    async def stubborn() -> None:
+        while not enough.is_set():
+            with suppress(asyncio.CancelledError):
+                await enough.wait()
+
+    task = tasks.start(stubborn(), "stubborn")
+    await asyncio.sleep(0)
+    assert await tasks.cancel_all(0.2) is False
+    assert tasks.names() == ("stubborn",)
+    enough.set()
+    assert task is not None
+    await task
+    assert faults == []

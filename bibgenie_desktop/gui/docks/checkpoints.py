@@ -14,7 +14,7 @@ from bibgenie_desktop.domain.checkpoint import SECTIONS, SectionDiff
 from bibgenie_desktop.domain.locators import LedgerEntry
 from bibgenie_desktop.gui.components import Elided, box, column, gate, icon_button, label, push, row
 from bibgenie_desktop.gui.conversation.statements import mark_words, statements_of
-from bibgenie_desktop.gui.theme import px
+from bibgenie_desktop.gui.theme import icons, px
 from bibgenie_desktop.gui.tr import plural, tr
 
 MOST_RESOURCES = 40
@@ -82,6 +82,7 @@ class Point(QFrame):
             self._body = self._make_body()
             self._column.addWidget(self._body)
         self._body.setVisible(opened)
+        self._head.setIcon(icons.icon("chevron-down" if opened else "chevron-right", "text3"))
 
     def _make_body(self) -> QFrame:
         parts: list[QWidget] = []

@@ -266,7 +266,8 @@ class ContextPanel(Panel):
 
     def _show_reasons(self) -> None:
         for place in range(self._points.count()):
-            point = self._points.itemAt(place).widget()
+            item = self._points.itemAt(place)
+            point = item.widget() if item is not None else None
             if isinstance(point, Point):
                 point.show_reasons(*self._reasons)
 

@@ -240,8 +240,8 @@ def trial_of(run: DryRun, path: Path) -> Trial:
 
 
 def spent_words(cost: SessionCost) -> str:
-    """Nothing where no price is known."""
+    """Nothing where no price is known, or where nothing is charged at all."""
     spent = cost.tree
-    if not spent.requests or spent.unpriced == spent.requests:
+    if not spent.dollars:
         return ""
     return tr("This session cost: {0}").format(in_words(spent, cost.summaries))

@@ -91,11 +91,15 @@ async def show_context(scene: Scene) -> Told:
         raise TourFailed("The request that is shown is not the one that would be sent.")
     _check_checkpoint(body)
     dialog.accept()
+    hands.click(hands.find(QPushButton, "tryCompact"))
+    await hands.until(lambda: bool(scene.window.context.trial_words), "Try Compact said nothing.")
+    hands.click(hands.find(QPushButton, "checkpointHead"))
     await hands.pause(0.3)
     view = scene.window.toolbar.meter.view
     size = view.used if view is not None else 0
     return (
-        "opened Context and the full request",
+        "opened Context, the full request, Try Compact and the checkpoint",
+        f"Try Compact says: {scene.window.context.trial_words}; "
         f"the next request takes {size:,} tokens, of which the checkpoint is one part; the JSON shown is "
         f"exactly what would be sent, with {len(body.get('messages', ()))} messages",
     )
