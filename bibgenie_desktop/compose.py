@@ -280,6 +280,15 @@ class Application:
             apply=self._providers_changed,
         )
 
+    @property
+    def automatic_compaction(self) -> bool:
+        return self.preferences.automatic_compaction
+
+    def set_automatic_compaction(self, automatic: bool) -> None:
+        """At once and at every start. Raises `UserError`; nothing changed then."""
+        self.preferences = self.config.set_automatic_compaction(automatic)
+        self.workspace.use_automatic(automatic)
+
     async def load_library(self) -> None:
         """Reads the chosen library; meant to run beside the window. Raises `LibraryUnavailable`."""
         if self._library is not None:

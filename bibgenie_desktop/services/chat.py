@@ -76,6 +76,10 @@ class Chat(OpenSession):
             store, planner, models, toolbox, reader, estimates, clock, self.announce, self._cards.ask
         )
 
+    def use_automatic(self, automatic: bool) -> None:
+        """Whether a full context is compacted without being asked, from the next request on."""
+        self._flow.automatic = automatic
+
     async def send(self, draft: Draft, *, without_compacting: bool = False) -> None:
         """Sends the draft after its preflight. Refused, failed or cancelled: nothing is sent, the draft
         stays.

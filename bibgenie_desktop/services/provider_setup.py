@@ -129,6 +129,13 @@ class ProviderSetup:
         listed = self._lists.get((entry.id, self._address(entry)))
         return listed or self._catalogue.offered(entry.base_url, entry.kind)
 
+    def address(self, entry: ProviderEntry) -> str:
+        """The address as it is used, whatever form was typed. Raises `UserError` for one that cannot be."""
+        return self._make(entry, _no_key).base_url
+
+    def may_do_without_key(self, entry: ProviderEntry) -> bool:
+        return self._nearby(entry.base_url)
+
     # -- changes --------------------------------------------------------------------------------------------
 
     async def put(self, entry: ProviderEntry) -> tuple[str, ...]:

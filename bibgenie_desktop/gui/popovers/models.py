@@ -159,8 +159,8 @@ class ModelSwitcher(Popover):
             entries.insert(0, box(row(label(title, "strong", wrap=True), margins=(14, 10, 14, 2))))
         self._manage = push(tr("Manage…"), "link", dense=True, object_name="manageModels")
         if foot:
-            line = row(Elided(foot, "small", "2"), self._manage, margins=(14, 6, 14, 8), grow=0)
-            entries += [rule(), box(line)]
+            foot_line = row(Elided(foot, "small", "2"), self._manage, margins=(14, 6, 14, 8), grow=0)
+            entries += [rule(), box(foot_line)]
         else:
             self._manage.setParent(self._find)
             self._manage.hide()

@@ -1,13 +1,13 @@
-"""Theme, text size and reading font, applied at once and kept."""
+"""The page on appearance: theme, text size and reading font, applied at once and kept."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QSlider, QWidget
+from PySide6.QtWidgets import QFrame, QSlider
 
-from bibgenie_desktop.gui.components import Popover, Tabs, column, label, row
+from bibgenie_desktop.gui.components import Tabs, column, label, most, row
 from bibgenie_desktop.gui.theme import Appearance, Mode
 from bibgenie_desktop.gui.tr import percent, tr
 
@@ -15,18 +15,20 @@ MODES: Final[tuple[Mode, ...]] = ("system", "light", "dark")
 STEP: Final = 10
 
 
-class AppearanceSheet(Popover):
+class AppearancePage(QFrame):
     """`appearance_chosen` carries what is chosen now, after every change."""
 
     appearance_chosen = Signal(object)
 
-    def __init__(self, appearance: Appearance, serif_family: str, parent: QWidget) -> None:
+    def __init__(self, appearance: Appearance, serif_family: str) -> None:
+        super().__init__()
         self._appearance = appearance
         self._modes = Tabs(
             [("settings", tr("System")), ("eye", tr("Light")), ("palette", tr("Dark"))],
             MODES.index(appearance.mode),
         )
-        self._scale = QSlider(Qt.Orientation.Horizontal)
+        self._scale = most(QSlider(Qt.Orientation.Horizontal), 420)
+        self._scale.setObjectName("textSize")
         self._scale.setRange(80 // STEP, 200 // STEP)
         self._scale.setValue(round(appearance.scale * 100 / STEP))
         self._scale.setPageStep(1)
@@ -38,30 +40,30 @@ class AppearanceSheet(Popover):
         if not serif_family:
             self._fonts.setEnabled(False)
             self._fonts.setToolTip(tr("No good serif font is installed on this system."))
-        super().__init__(
+        self.setLayout(
             column(
-                label(tr("Appearance"), "strong"),
+                label(tr("Appearance"), "title"),
                 label(tr("Colours"), "caption", "3"),
                 self._modes,
-                row(label(tr("Text size"), "caption", "3"), None, self._said),
+                row(label(tr("Text size"), "caption", "3"), self._said, None),
                 self._scale,
                 label(tr("Conversation text"), "caption", "3"),
                 self._fonts,
-                margins=(16, 14, 16, 16),
-                spacing=8,
-            ),
-            300,
-            parent,
+                None,
+                spacing=10,
+            )
         )
-        self.setObjectName("appearancePopover")
         self._modes.chosen.connect(self._on_changed)
         self._fonts.chosen.connect(self._on_changed)
         self._scale.valueChanged.connect(self._on_scale_changed)
         self._scale.sliderReleased.connect(self._on_changed)
 
+    def focus_first(self) -> None:
+        self._scale.setFocus()
+
     def _on_scale_changed(self, value: int) -> None:
         self._said.setText(percent(value * STEP / 100))
-        if not self._scale.isSliderDown():  # while dragging the sheet must not grow under the pointer
+        if not self._scale.isSliderDown():  # while dragging the page must not grow under the pointer
             self._on_changed()
 
     def _on_changed(self) -> None:
@@ -75,4 +77,3 @@ class AppearanceSheet(Popover):
         if chosen != self._appearance:
             self._appearance = chosen
             self.appearance_chosen.emit(chosen)
-            self.refit()
