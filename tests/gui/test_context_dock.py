@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from bibgenie_desktop.domain.checkpoint import SECTIONS, in_order
 from bibgenie_desktop.domain.locators import LedgerEntry
@@ -42,6 +42,13 @@ async def compact(on: Bench, summary: str) -> None:
 def point(on: Bench) -> Point | None:
     shown = [p for p in on.window.context.findChildren(Point) if p.isVisible()]
     return shown[0] if shown else None
+
+
+def undo_enabled(on: Bench) -> bool | None:
+    """None while there is no such button, as between two versions of the list."""
+    shown = point(on)
+    button = shown.findChild(QPushButton, "undoCheckpoint") if shown is not None else None
+    return button.isEnabled() if button is not None else None
 
 
 def path(on: Bench) -> tuple[str, ...]:
@@ -110,7 +117,7 @@ async def test_a_checkpoint_shows_sections_resources_and_what_changed(
             assert {"+1", "−1", "use APA", "kept"} <= set(said)
             shown = point(on)
             assert shown is not None
-            on.hands.click(shown.findChild(type(on.button("undoCheckpoint")), "checkpointHead"))
+            on.hands.click(shown.findChild(QPushButton, "checkpointHead"))
             lines = shown.findChildren(ResourceLine)
             assert [line.accessibleName().split(",")[0] for line in lines] == ["Sleep"]
             assert await on.clipped() == []
@@ -126,6 +133,21 @@ async def test_undo_takes_the_checkpoint_at_the_end_back(qapp: QApplication, tmp
             on.hands.click(on.button("undoCheckpoint"))
             await on.until(lambda: path(on) == before)
             await on.until(lambda: point(on) is None)
+
+
+async def test_a_checkpoint_that_messages_follow_says_why_it_cannot_be_undone(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    with ScriptedServer() as server:
+        async with bench(tmp_path, server, tools=(Notebook(),)) as on:
+            await ready(on)
+            await compact(on, summary_text())
+            await on.until(lambda: undo_enabled(on) is True)
+            server.script(text("Three."))
+            await on.ask_and_wait("U3")
+            await on.until(lambda: undo_enabled(on) is False)
+            for name in ("undoCheckpoint", "reviseSummary"):
+                assert "Messages follow" in on.button(name).toolTip()
 
 
 async def test_revising_keeps_the_text_until_the_judge_accepts_it(qapp: QApplication, tmp_path: Path) -> None:

@@ -259,3 +259,24 @@ async def test_quitting_does_not_wait_for_a_task_that_will_not_end(qapp: QApplic
     assert task is not None
     await task
     assert faults == []
+
+
+async def test_stop_ends_a_fast_answer_of_many_small_pieces_at_once(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    with ScriptedServer() as server:
+        server.script(text(*["word and more words "] * 60_000))
+        async with bench(tmp_path, server) as on:
+            loop = asyncio.get_running_loop()
+            on.ask("Why?")
+            await on.until(lambda: on.answers and len(on.answers[-1].text) > 50_000)
+            assert on.state is SessionState.STREAMING
+            longest, last = 0.0, loop.time()
+            on.hands.click(on.button("stopButton"))
+            while on.state is not SessionState.IDLE:
+                await asyncio.sleep(0.005)
+                now = loop.time()
+                longest, last = max(longest, now - last), now
+            assert longest < 1.0
+            assert on.answers[-1].status == "stopped"
+            assert len(on.answers[-1].text) < 1_200_000

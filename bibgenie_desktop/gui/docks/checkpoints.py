@@ -61,7 +61,7 @@ class Point(QFrame):
         self._revise.clicked.connect(self._on_revise_clicked)
         self._body: QFrame | None = None
         self._column = column(row(self._head, None, state), spacing=4)
-        if line.at_end:
+        if line.in_use:
             self._column.addLayout(row(self._undo, self._revise, None, spacing=6))
         self.setLayout(self._column)
         self._head.toggled.connect(self._on_toggled)
@@ -71,8 +71,9 @@ class Point(QFrame):
         return self._line
 
     def show_reasons(self, undo: str | None, revise: str | None) -> None:
-        gate(self._undo, undo)
-        gate(self._revise, revise)
+        behind = tr("Messages follow this checkpoint: only what stands at the end of a branch can be changed")
+        gate(self._undo, undo if self._line.at_end else behind)
+        gate(self._revise, revise if self._line.at_end else behind)
 
     def _on_revise_clicked(self) -> None:
         self.revise_requested.emit(self._line.summary)

@@ -163,8 +163,10 @@ class ContextPanel(Panel):
             column(label(tr("Never dropped"), "strong"), self._pins, spacing=6, margins=(16, 12, 16, 12))
         )
         self._edge = rule()
+        self._trial = column(spacing=0)
         body = box(
             column(
+                self._trial,
                 meter,
                 rule(),
                 seen,
@@ -176,22 +178,14 @@ class ContextPanel(Panel):
                 spacing=0,
             )
         )
-        self.add(scrolling(body), 1)
-        self._trial = column(spacing=0, margins=(12, 0, 12, 0))
+        self._area = scrolling(body)
+        self.add(self._area, 1)
         self._try = push(tr("Try Compact"), icon="compact", dense=True, object_name="tryCompact")
         self._try.setToolTip(tr("Says what Compact would do; changes nothing and asks no model"))
         self._try.clicked.connect(self.trial_requested)
         self._frees = Elided("", "small", "2")
         self.add(rule())
-        self.add(
-            box(
-                column(
-                    self._trial,
-                    row(self._try, self._frees, spacing=8, margins=(12, 10, 12, 10), grow=1),
-                    spacing=0,
-                )
-            )
-        )
+        self.add(box(row(self._try, self._frees, spacing=8, margins=(12, 10, 12, 10), grow=1)))
         self._reasons: tuple[str | None, str | None] = (None, None)
         self._view: ContextView | None = None
         self._listed: ContextView | None = None
@@ -279,7 +273,9 @@ class ContextPanel(Panel):
     def show_trial(self, trial: Trial | None) -> None:
         """What Compact would do; None puts the last answer away."""
         _replace(self._trial, [TrialCard(trial)] if trial is not None else [])
-        self._trial.setContentsMargins(gap(12), gap(10) if trial is not None else 0, gap(12), 0)
+        self._trial.setContentsMargins(gap(12), 0, gap(12), gap(12) if trial is not None else 0)
+        if trial is not None:
+            self._area.verticalScrollBar().setValue(0)
         self._frees.setText(trial.frees() if trial is not None else "")
 
 

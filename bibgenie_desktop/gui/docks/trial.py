@@ -53,6 +53,8 @@ class Trial:
     def frees(self) -> str:
         if self.nothing:
             return tr("Nothing to compact")
+        if not self.turns:
+            return tr("Would renew the checkpoint")
         return tr("Would free about {0} tokens").format(thousands(max(0, self.before - self.after)))
 
 
