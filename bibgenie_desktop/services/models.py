@@ -80,7 +80,7 @@ class Models:
         if found is None:
             raise UserError(
                 f"The model {ref or self.default} is not set up.",
-                "Choose another model, or add its provider to config.toml.",
+                "Choose another model, or add its provider in the settings.",
             )
         return self._as_learned(found)
 
@@ -90,6 +90,6 @@ class Models:
         if found is None:
             raise UserError(
                 f"The provider {profile.provider} cannot be used.",
-                "Choose another model, or mend the provider in config.toml.",
+                "Choose another model, or mend the provider in the settings.",
             )
         return found

@@ -157,7 +157,7 @@ def test_a_model_that_is_not_set_up_is_a_sentence(data: Path, store: Store, mode
     said = command("--data-dir", data, "inspect", "projection", "--model", model)
     assert (said.code, said.out) == (2, "")
     assert said.err == (
-        f"The model {model} is not set up. Choose another model, or add its provider to config.toml.\n"
+        f"The model {model} is not set up. Choose another model, or add its provider in the settings.\n"
     )
 
 

@@ -287,3 +287,32 @@ async def test_no_text_of_the_settings_is_clipped(tmp_path: Path, scale: float) 
                     await on.hands.pause(0.02)
                 cut = [(w.objectName(), r) for w in on.dialog.findChildren(QWidget) if (r := clipped(w))]
                 assert cut == [], page
+
+
+async def test_choosing_another_provider_saves_what_was_typed(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        other = ProviderEntry("other", "openai-chat", "https://example.org/v1")
+        async with settings(tmp_path, server, lab(server, "scripted"), other) as on:
+            on.fill("providerAddress", "https://example.com")
+            on.hands.click(on.hands.find(ProviderRow, "provider:other", on.dialog))
+            await on.until(lambda: on.field("providerName").text() == "other")
+            assert "https://example.com" in on.config
+
+
+async def test_a_form_that_was_not_touched_is_dropped_by_done(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with settings(tmp_path, server) as on:
+            await on.pick("addProvider", "preset:other")
+            on.push("settingsDone")
+            await on.until(lambda: on.closed)
+            assert on.config == ""
+
+
+async def test_a_provider_without_a_name_is_asked_for_one(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with settings(tmp_path, server) as on:
+            await on.pick("addProvider", "preset:other")
+            on.fill("providerAddress", "https://example.org/v1")
+            on.push("saveProvider")
+            await on.until(lambda: on.label("formSaid").startswith("Give the provider a name"))
+            assert on.config == ""

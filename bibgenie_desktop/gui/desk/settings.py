@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
@@ -108,15 +109,14 @@ class SettingsDesk(QObject):
         presenter.lines_changed.connect(page.list.show_lines)
         presenter.form_changed.connect(page.show_form)
         presenter.address_changed.connect(fields.show_address)
-        presenter.key_changed.connect(fields.show_key)
-        presenter.key_taken.connect(fields.clear_key)
+        presenter.keys.changed.connect(fields.show_key)
+        presenter.keys.taken.connect(fields.clear_key)
         presenter.models_changed.connect(models.show_models)
         presenter.test_changed.connect(fields.show_test)
         presenter.default_changed.connect(page.show_default)
         presenter.said.connect(fields.say)
-        presenter.done.connect(self._close)
-        page.list.chosen.connect(presenter.choose)
-        page.add_requested.connect(presenter.add)
+        page.list.chosen.connect(self._on_chosen)
+        page.add_requested.connect(self._on_add)
         page.default_chosen.connect(presenter.set_default)
         fields.edited.connect(self._on_edited)
         fields.save_requested.connect(self._on_save)
@@ -145,14 +145,26 @@ class SettingsDesk(QObject):
         if self.presenter is not None and self._providers is not None:
             self.presenter.test(self._providers.fields.typed())
 
+    def _on_chosen(self, id: str) -> None:
+        if self.presenter is not None:
+            self._save_then(partial(self.presenter.choose, id))
+
+    def _on_add(self, preset: str) -> None:
+        if self.presenter is not None:
+            self._save_then(partial(self.presenter.add, preset))
+
     def _on_done(self) -> None:
-        """What is typed is saved first; the dialog stays where that fails."""
-        if self.presenter is not None and self._providers is not None and self._providers.fields.dirty:
-            if self._dialog is not None:
-                self._dialog.show_page("providers")
-            self.presenter.save(self._providers.fields.typed(), leave=True)
-        else:
-            self._close()
+        self._save_then(self._close)
+
+    def _save_then(self, after: Callable[[], object]) -> None:
+        """What was typed is saved first; where that fails, nothing else happens and the page says why."""
+        page = self._providers
+        if self.presenter is None or page is None or not page.fields.touched:
+            after()
+            return
+        if self._dialog is not None:
+            self._dialog.show_page("providers")
+        self.presenter.save(page.fields.typed(), after)
 
     def _close(self) -> None:
         if self._dialog is not None:

@@ -1,12 +1,14 @@
 """The providers as the settings show them: the list, one of them in the form, its key, its models, its test.
 
-Nothing counts before it is saved, except models and their windows of a provider that is stored already. A
-typed key goes to the keyring and is kept nowhere here.
+Nothing counts before it is saved, except models and their windows of a provider that is stored already. The
+key is `provider_keys`' work.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, Final
@@ -14,17 +16,16 @@ from typing import Any, Final
 from PySide6.QtCore import QObject, Signal
 
 from bibgenie_desktop.domain.entries import ModelEntry, ProviderEntry
-from bibgenie_desktop.domain.errors import SecretStoreUnavailable, UserError
+from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.models import ModelProfile
+from bibgenie_desktop.gui.presenters.provider_keys import ProviderKeys
 from bibgenie_desktop.gui.presenters.provider_words import (
     TestNotes,
     host_of,
-    key_words,
     model_line,
     window_of,
 )
 from bibgenie_desktop.gui.settings.values import (
-    KeyView,
     ModelChoice,
     ProviderForm,
     ProviderLine,
@@ -38,7 +39,9 @@ from bibgenie_desktop.services.provider_setup import ProviderSetup
 from bibgenie_desktop.services.provider_test import Passed
 from bibgenie_desktop.services.workspace import Workspace
 from bibgenie_desktop.settings.models import Said, profile_of
+from bibgenie_desktop.settings.preferences import RESERVED_IDS
 
+NAME: Final = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 LISTED_AT_FIRST: Final = 8
 """Of a provider that lists more models only the tested one is taken over; the others are found by name."""
 
@@ -48,15 +51,11 @@ class SettingsPresenter(QObject):
     form_changed = Signal(object)
     """A `ProviderForm` to fill in; None: no provider is chosen."""
     address_changed = Signal(str, str, bool)
-    key_changed = Signal(object)
-    key_taken = Signal()
     models_changed = Signal(object, object)
     test_changed = Signal(object)
     default_changed = Signal(object)
     said = Signal(str, str)
     """A sentence beside the form and its tone."""
-    done = Signal()
-    """What was typed is stored, and the person wanted to leave."""
     changed = Signal()
     """Providers or models are others now."""
 
@@ -69,7 +68,8 @@ class SettingsPresenter(QObject):
         self._new = False
         self._states: dict[str, tuple[str, Tone]] = {}
         self._test: asyncio.Task[Any] | None = None
-        self._refused: tuple[str, str] | None = None  # a key that the keyring did not take, and whose it is
+        self.keys = ProviderKeys(setup, tasks, self)
+        self.keys.failed.connect(self._say)
 
     # -- the list
 
@@ -86,7 +86,8 @@ class SettingsPresenter(QObject):
     def leave(self) -> None:
         """The settings are closed: a running test ends, a key that was not kept is gone."""
         self.stop_test()
-        self._refused, self._draft = None, None
+        self.keys.leave()
+        self._draft = None
 
     def choose(self, id: str) -> None:
         entry = next((e for e in self._stored() if e.id == id), None)
@@ -112,7 +113,7 @@ class SettingsPresenter(QObject):
 
     def _open(self, entry: ProviderEntry, *, new: bool, note: str = "", key_page: str = "") -> None:
         self.stop_test()
-        self._draft, self._new, self._refused = entry, new, None
+        self._draft, self._new = entry, new
         form = ProviderForm(
             entry.id, entry.kind, entry.base_url, new, entry.allow_plain_http, entry.proxy, entry.ca_file,
             note, key_page,
@@ -123,9 +124,9 @@ class SettingsPresenter(QObject):
         self._show_models()
         self._show_list()
         if new:
-            self.key_changed.emit(key_words(None, nearby=self._setup.may_do_without_key(entry)))
+            self.keys.show_none(entry)
         else:
-            self._tasks.start(self._show_key(entry), "look for a key")
+            self.keys.show(entry)
 
     def _stored(self) -> tuple[ProviderEntry, ...]:
         try:
@@ -157,7 +158,7 @@ class SettingsPresenter(QObject):
             self._draft = self._entry(self._draft, typed)
             self._show_address()
             if self._new:
-                self.key_changed.emit(key_words(None, nearby=self._setup.may_do_without_key(self._draft)))
+                self.keys.show_none(self._draft)
 
     def _entry(self, draft: ProviderEntry, typed: Typed) -> ProviderEntry:
         return replace(
@@ -182,16 +183,17 @@ class SettingsPresenter(QObject):
         same = address == draft.base_url
         self.address_changed.emit("" if same else tr("Used as {0}").format(address), "3", plain)
 
-    def save(self, typed: Typed, *, leave: bool = False) -> None:
+    def save(self, typed: Typed, after: Callable[[], object] | None = None) -> None:
+        """Stores what is typed; `after` follows only where everything went well."""
         if self._draft is not None:
             self._tasks.start(
-                self._save(self._entry(self._draft, typed), typed.key, leave), "save a provider"
+                self._save(self._entry(self._draft, typed), typed.key, after), "save a provider"
             )
 
-    async def _save(self, entry: ProviderEntry, key: str, leave: bool) -> None:
-        if self._new and any(stored.id == entry.id for stored in self._stored()):
-            taken = tr("There is a provider “{0}” already. Choose another name.").format(entry.id)
-            self.said.emit(taken, "bad")
+    async def _save(self, entry: ProviderEntry, key: str, after: Callable[[], object] | None) -> None:
+        fault = self._fault_of(entry.id) if self._new else ""
+        if fault:
+            self.said.emit(fault, "bad")
             return
         try:
             if self._new and not entry.models:
@@ -202,35 +204,35 @@ class SettingsPresenter(QObject):
             return
         if not self._new:
             self._states.pop(entry.id, None)  # what was tested may be another thing now
-        await self._stored_now(entry.id)
+        stored = next((e for e in self._stored() if e.id == entry.id), entry)
+        self._show_stored(stored)
         self.said.emit(" ".join(notices) or tr("Saved."), "warn" if notices else "ok")
-        if key and not await self._save_key(entry.id, key):
+        if key and not await self.keys.save(stored, key):
             return
-        if leave:
-            self.done.emit()
+        if not key:
+            self.keys.show(stored)
+        if after is not None:
+            after()
 
-    async def _stored_now(self, id: str) -> None:
+    def _fault_of(self, id: str) -> str:
+        """Why a new provider cannot have this name."""
+        if not re.fullmatch(NAME, id) or id in RESERVED_IDS:
+            return tr("Give the provider a name of letters, digits, dots and hyphens, such as “lab”.")
+        if any(stored.id == id for stored in self._stored()):
+            return tr("There is a provider “{0}” already. Choose another name.").format(id)
+        return ""
+
+    def _show_stored(self, entry: ProviderEntry) -> None:
         """The form goes on with what is stored, under its usual address."""
-        entry = next((e for e in self._stored() if e.id == id), None)
-        if entry is None:
-            return
         self._draft, self._new = entry, False
-        self.form_changed.emit(
-            ProviderForm(
-                entry.id,
-                entry.kind,
-                entry.base_url,
-                False,
-                entry.allow_plain_http,
-                entry.proxy,
-                entry.ca_file,
-            )
+        form = ProviderForm(
+            entry.id, entry.kind, entry.base_url, False, entry.allow_plain_http, entry.proxy, entry.ca_file
         )
+        self.form_changed.emit(form)
         self._show_address()
         self._show_models()
         self._show_list()
         self.changed.emit()
-        await self._show_key(entry)
 
     def _first_models(self, entry: ProviderEntry, tested: str = "") -> tuple[ModelEntry, ...]:
         offered = [known.id for known in self._setup.offered(entry)]
@@ -265,45 +267,13 @@ class SettingsPresenter(QObject):
 
     # -- the key
 
-    async def _show_key(self, entry: ProviderEntry) -> None:
-        state = await self._setup.key_state(entry.id)
-        if self._draft is not None and self._draft.id == entry.id and self._refused is None:
-            self.key_changed.emit(key_words(state, nearby=self._setup.may_do_without_key(entry)))
-
-    async def _save_key(self, id: str, key: str) -> bool:
-        try:
-            await self._setup.save_key(id, key)
-        except SecretStoreUnavailable as error:
-            self._refused = (id, key)
-            self.key_changed.emit(KeyView(error.text, "warn", keepable=True))
-            return False
-        self._states.pop(id, None)
-        await self._key_changed(id)
-        return True
-
     def keep_key(self) -> None:
-        """The key that the keyring did not take is used until the application ends."""
-        if self._refused is not None:
-            (id, key), self._refused = self._refused, None
-            self._setup.keep_key_for_session(id, key)
-            self._tasks.start(self._key_changed(id), "look for a key")
+        if self._draft is not None:
+            self.keys.keep(self._draft)
 
     def forget_key(self) -> None:
         if self._draft is not None:
-            self._tasks.start(self._forget_key(self._draft.id), "forget a key")
-
-    async def _forget_key(self, id: str) -> None:
-        try:
-            await self._setup.forget_key(id)
-        except SecretStoreUnavailable as error:
-            self._say(error)
-            return
-        await self._key_changed(id)
-
-    async def _key_changed(self, id: str) -> None:
-        self.key_taken.emit()
-        if self._draft is not None and self._draft.id == id:
-            await self._show_key(self._draft)
+            self.keys.forget(self._draft)
 
     # -- models
 

@@ -241,13 +241,18 @@ class ProviderFields(QFrame):
 
     @property
     def dirty(self) -> bool:
-        """Whether something is typed that is not stored."""
+        """Whether there is something to save."""
+        return self._shown is not None and (self._shown.new or self.touched)
+
+    @property
+    def touched(self) -> bool:
+        """Whether something was typed that is not stored."""
         form, typed = self._shown, self.typed()
         if form is None:
             return False
         stored = (form.id, form.kind, form.address, form.plain, form.proxy, form.ca_file)
         now = (typed.id, typed.kind, typed.address, typed.plain, typed.proxy, typed.ca_file)
-        return form.new or bool(typed.key) or stored != now
+        return bool(typed.key) or stored != now
 
     def _refresh(self) -> None:
         self._save.setEnabled(self.dirty)
