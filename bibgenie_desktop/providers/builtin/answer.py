@@ -12,7 +12,13 @@ from bibgenie_desktop.providers.builtin.phrases import PHRASES, Phrases
 from bibgenie_desktop.providers.builtin.plan import SEARCH, Knowledge
 from bibgenie_desktop.providers.builtin.question import Question
 from bibgenie_desktop.providers.builtin.results import Found
-from bibgenie_desktop.providers.builtin.sentences import Sentence, rank, statements
+from bibgenie_desktop.providers.builtin.sentences import (
+    Sentence,
+    figure_of,
+    rank,
+    statements,
+    with_figure,
+)
 from bibgenie_desktop.providers.builtin.words import fold, stem, tokens
 
 MOST_QUOTES = 4
@@ -112,7 +118,7 @@ def choose(question: Question, known: Knowledge) -> tuple[list[Sentence], bool]:
     Where none does, a document that was found by its title is quoted with what it reports.
     """
     stems = tuple(stem(word) for word in question.words)
-    ranked = rank(known.pages, stems) if stems else []
+    ranked = rank(known.pages, stems, quantity=question.quantity) if stems else []
     direct = bool(ranked)
     if not direct:
         ranked = [
@@ -130,6 +136,13 @@ def choose(question: Question, known: Knowledge) -> tuple[list[Sentence], bool]:
             if sum(s.page.att == sentence.page.att for s in chosen) >= most or _said(sentence, chosen):
                 continue
             chosen.append(sentence)
+    if question.quantity and chosen and not any(with_figure(s.text) for s in chosen):
+        # The figure often stands beside the sentence that has the words.
+        best = chosen[0].page
+        same = [page for page in known.pages if page.att == best.att]
+        figure = figure_of([page for page in same if page.number == best.number]) or figure_of(same)
+        if figure is not None:
+            chosen = [figure, *chosen[: MOST_QUOTES - 1]]
     first_seen = {s.page.att: place for place, s in reversed(list(enumerate(chosen)))}
     return sorted(chosen, key=lambda s: (first_seen[s.page.att], s.page.number)), direct
 

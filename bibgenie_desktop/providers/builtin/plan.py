@@ -13,10 +13,19 @@ from typing import Any, Final
 from bibgenie_desktop.domain.models import ToolSpec
 from bibgenie_desktop.domain.parts import ToolPart
 from bibgenie_desktop.providers.builtin.question import Question
-from bibgenie_desktop.providers.builtin.results import Found, Page, data_of, hits_of, pages_of, rows_of
+from bibgenie_desktop.providers.builtin.results import (
+    Found,
+    Page,
+    data_of,
+    found_in,
+    hits_of,
+    pages_of,
+    rows_of,
+)
 from bibgenie_desktop.providers.builtin.words import fold, is_cjk, matched, pattern_of, plainer, stem
 
 SEARCH: Final = "search_items"
+TEXTS: Final = "search_fulltext"
 FIND: Final = "find_in_document"
 READ: Final = "read_document"
 
@@ -42,6 +51,9 @@ class Knowledge:
     total: int
     hits: tuple[Page, ...]
     pages: tuple[Page, ...]
+    asked_texts: bool
+    in_texts: tuple[str, ...]
+    """Documents that a search through all texts found, best first."""
     looked_into: frozenset[str]
     """Ids that a document tool was called with."""
     faults: tuple[str, ...]
@@ -64,6 +76,8 @@ def knowledge_of(done: Sequence[ToolPart]) -> Knowledge:
         total=max([*totals, len(rows)], default=0),
         hits=tuple(page for part in documents for page in hits_of(data_of(part))),
         pages=tuple(page for part in documents for page in pages_of(data_of(part))),
+        asked_texts=any(part.name == TEXTS for part in done),
+        in_texts=tuple(att for part in done if part.name == TEXTS for att in found_in(data_of(part))),
         looked_into=frozenset(str(part.input.get("attachment_id", "")) for part in documents),
         faults=tuple(part.sent.split("\n")[0] for part in done if part.state == "error" and part.sent),
         ended=any(part.state in _ENDED for part in done),
@@ -87,7 +101,12 @@ def next_calls(
         if query:
             return (_call(tools, SEARCH, {"query": query, "limit": 10}),)
     small = window < SMALL_WINDOW
-    targets = question.ids or _readable(known.rows)
+    relaxed = any(data_of(part).get("relaxed") for part in known.searches)
+    if relaxed and not small and not question.ids and TEXTS in tools and not known.asked_texts:
+        # No title or abstract has all the words: the documents themselves may.
+        words = " ".join(plainer(word) for word in question.words)
+        return (_call(tools, TEXTS, {"query": words, "limit": 5}),)
+    targets = question.ids or tuple(dict.fromkeys([*known.in_texts[:1], *_readable(known.rows)]))
     if not targets and any("\n[cut here:" in part.sent for part in known.searches):
         targets = tuple(
             row.id for row in known.rows[:1]

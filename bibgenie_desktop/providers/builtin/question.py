@@ -25,6 +25,12 @@ _FOLLOW_UP = re.compile(
     r"^(and|what about|how about|why|more|tell me more|go on|continue|und|wie steht|warum|mehr|weiter"
     r"|et|pourquoi|plus)\b"
 )
+_QUANTITY = re.compile(
+    r"\bhow (?:large|big|much|many|long|strong|high|often|great)\b"
+    r"|\bwhat (?:share|percentage|proportion|fraction|rate)\b"
+    r"|\bwie (?:viele?|gross|stark|hoch|lange|oft)\b|\bwelcher anteil\b|\bwieviel"
+    r"|\bcombien\b|\bquel(?:le)? (?:part|proportion|pourcentage|taux)\b"
+)
 _POINTING = frozenset(
     {
         "it",
@@ -56,6 +62,8 @@ class Question:
     ids: tuple[str, ...]
     about_library: bool
     quoted_before: frozenset[str]
+    quantity: bool = False
+    """It asks how much of something there is: an answer has figures."""
 
 
 def question_of(projection: Projection) -> Question:
@@ -78,6 +86,7 @@ def question_of(projection: Projection) -> Question:
         ids=tuple(ids),
         about_library=not words and asks_about_library(text),
         quoted_before=_quoted(projection),
+        quantity=_QUANTITY.search(fold(text)) is not None,
     )
 
 

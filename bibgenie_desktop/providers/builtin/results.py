@@ -138,6 +138,17 @@ def hits_of(data: Mapping[str, Any]) -> list[Page]:
     return _pages(data, "hits")
 
 
+def found_in(data: Mapping[str, Any]) -> list[str]:
+    """The PDFs in which a search through all texts found something on a certain page, best first."""
+    return [
+        att
+        for item in _dicts(data.get("items"))
+        for hit in _dicts(item.get("hits"))
+        if split_id(att := _text(hit.get("attachment_id"))) is not None
+        and any(_whole(snippet.get("page")) for snippet in _dicts(hit.get("snippets")))
+    ]
+
+
 def _pages(data: Mapping[str, Any], name: str) -> list[Page]:
     att = _text(data.get("attachment_id"))
     if split_id(att) is None:

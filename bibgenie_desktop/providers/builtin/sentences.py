@@ -26,6 +26,9 @@ _REFERENCE = re.compile(
     r"\bdoi\b|https?://|www\.|\b(19|20)\d\d[a-z]?\)?[.,;]\s.*\b\d+\s?[-–]\s?\d+", re.IGNORECASE
 )
 _NUMBER = re.compile(r"\d")
+_SHARE = re.compile(r"\d\s?(?:%|percent|per cent|Prozent|pour cent|points?\b)|\d[.,]\d", re.IGNORECASE)
+_FIGURES_ASKED = 1.8
+"""What a figure is worth where one is asked for: as much as another rare word of the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +59,34 @@ def statements(pages: Sequence[Page]) -> list[tuple[Page, str]]:
     ]
 
 
-def rank(pages: Sequence[Page], stems: tuple[str, ...]) -> list[Sentence]:
-    """Sentences that hold words of the question, best first; rarer words count more."""
+def rank(pages: Sequence[Page], stems: tuple[str, ...], *, quantity: bool = False) -> list[Sentence]:
+    """Sentences that hold words of the question, best first; rarer words count more.
+
+    `quantity`: the question asks how much, so figures are worth more.
+    """
     found = [(page, text, matched(stems, text)) for page, text in statements(pages)]
     spread = Counter(stem for _, _, hit in found for stem in hit)
     size = max(1, len(found))
     worth = {stem: math.log(1.5 + size / count) for stem, count in spread.items()}
     ranked = [
-        Sentence(page, _fitting(text, hit), _worth(hit, worth) * _manner(text), hit)
+        Sentence(page, _fitting(text, hit), _worth(hit, worth) * _manner(text, quantity), hit)
         for page, text, hit in found
         if hit
     ]
     return sorted(ranked, key=lambda s: -s.score)
+
+
+def with_figure(text: str) -> bool:
+    """Whether a sentence gives a share, a rate or a measure."""
+    return _SHARE.search(text) is not None
+
+
+def figure_of(pages: Sequence[Page]) -> Sentence | None:
+    """The first sentence that gives a share or a rate."""
+    for page, text in statements(pages):
+        if _SHARE.search(text) and len(text) <= MOST_QUOTED:
+            return Sentence(page, text, 0.0, frozenset())
+    return None
 
 
 def _worth(hit: frozenset[str], worth: dict[str, float]) -> float:
@@ -75,9 +94,11 @@ def _worth(hit: frozenset[str], worth: dict[str, float]) -> float:
     return sum(worth[s] for s in hit) * (1 + 0.3 * (len(hit) - 1))
 
 
-def _manner(text: str) -> float:
+def _manner(text: str, quantity: bool) -> float:
     """A statement with figures tells more; a very long or very short one is harder to use."""
-    figures = 1.1 if _NUMBER.search(text) else 1.0
+    figures = 1.0
+    if _NUMBER.search(text):
+        figures = _FIGURES_ASKED if quantity and with_figure(text) else 1.1
     question = 0.6 if text.rstrip('"”’»)').endswith(("?", "？")) else 1.0
     return figures * question * (0.8 if len(text) > MOST_QUOTED or len(text) < 50 else 1.0)
 
