@@ -259,7 +259,8 @@ class Chat(OpenSession):
         async with self.working(SessionState.COMPACTING, "Checking the summary"):
             plan = await self.plan(Draft())
             pins = await self._store.run(Store.pins, self.session_id)
-            revised = self._compactor.revised(plan, old, summary, self.session.head, pins)
+            head = self.session.head
+            revised = self._compactor.revised(plan, old, summary, head, pins, self.announce)
             self.go_on = await self._flow.commit(revised) == "done"
         await self._send_waiting(queue=False)
 

@@ -21,11 +21,11 @@ from bibgenie_desktop.domain.tokens import estimate_text
 from bibgenie_desktop.domain.usage import Usage
 from bibgenie_desktop.providers.base import Finished, Request, TextDelta, ToolCalled, UsageReported
 from bibgenie_desktop.services.cancel import CancelToken
-from bibgenie_desktop.services.events import CompactionProgress
+from bibgenie_desktop.services.events import CompactionProgress, Notice
 from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.planner import Plan, Prompts
 
-Progress = Callable[[CompactionProgress], None]
+Progress = Callable[[CompactionProgress | Notice], None]
 
 EMPTY_RECORD = "\n".join(f"## {name}\n- [inference] Nothing recorded." for name in SECTIONS)
 
@@ -65,12 +65,18 @@ class Compactor:
         spent: list[Usage] = []
         summary = await token.guard(self._summary(plan, decision, known, progress, spent))
         shown = keys_in(serialise((*decision.span, *decision.tail)) + (known.summary if known else ""))
-        summary, _ = strike_unknown_keys(summary, shown | keys_of(ledger))
+        summary = _struck(summary, shown | keys_of(ledger), progress)
         built = self._built(plan, head, trigger, decision.first_kept_id, summary, ledger)
         return replace(built, usage=tuple(spent))
 
     def revised(
-        self, plan: Plan, old: Checkpoint, summary: str, head: Head, pins: tuple[LedgerEntry, ...]
+        self,
+        plan: Plan,
+        old: Checkpoint,
+        summary: str,
+        head: Head,
+        pins: tuple[LedgerEntry, ...],
+        say: Progress,
     ) -> Checkpoint:
         """The checkpoint `old`, at the plan path's end, with a summary that a person edited.
 
@@ -83,7 +89,7 @@ class Compactor:
             raise CompactionFailed("The edited summary cannot be used yet.", " ".join(verdict.faults))
         path = serialise(m for m in plan.path if not isinstance(m, Checkpoint))
         known = keys_in(old.summary) | keys_in(path) | keys_of(ledger)
-        struck, _ = strike_unknown_keys(summary.strip(), known)
+        struck = _struck(summary.strip(), known, say)
         return self._built(plan, head, "revise", old.first_kept_id, struck, ledger)
 
     def _built(
@@ -286,3 +292,16 @@ def _verbatim(tail: str) -> str:
         "\nThe following messages stay word for word beside the record. Do not summarise them; use them only "
         f"to bring progress, decisions and next steps up to date.\n\n<verbatim>\n{tail}\n</verbatim>\n"
     )
+
+
+def _struck(summary: str, known: frozenset[str], say: Progress) -> str:
+    """The summary without keys that nobody has seen; the person is told which were replaced."""
+    struck, unknown = strike_unknown_keys(summary, known)
+    if unknown:
+        title = (
+            "A key in the summary occurs nowhere in the conversation and was replaced."
+            if len(unknown) == 1
+            else f"{len(unknown)} keys in the summary occur nowhere in the conversation and were replaced."
+        )
+        say(Notice("warn", title, ", ".join(unknown), (), "session"))
+    return struck

@@ -274,6 +274,7 @@ async def test_invented_keys_do_not_get_into_a_checkpoint(tmp_path: Path) -> Non
             assert isinstance(checkpoint, Checkpoint)
             assert "u-ABCD2345" in checkpoint.summary
             assert "u-ZZZZ9999" not in checkpoint.summary
+            assert d.happened(events.Notice)[-1].advice == "u-ZZZZ9999"
             assert [e.locator.id for e in checkpoint.ledger] == ["u-ABCD2345"]
 
 
