@@ -29,7 +29,7 @@ async def starters(library: ZoteroLibrary, most: int) -> tuple[str, ...]:
     # Spread over the library: neighbours were often added for one purpose.
     step = max(1, len(candidates) // max(1, most))
     ordered = [*candidates[::step], *(c for n, c in enumerate(candidates) if n % step)]
-    forms = ("What does “{0}” find?", "What is the evidence in “{0}”?", "What does “{0}” conclude?")
+    forms = ("What does “{0}” find?", "What is the evidence in “{0}”?", "What does “{0}” show?")
     found: list[str] = []
     for item in ordered:
         if len(found) == most:
