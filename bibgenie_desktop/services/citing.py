@@ -4,15 +4,17 @@ stands."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 from bibgenie_desktop.domain.citations import Citation, citations_in
 from bibgenie_desktop.domain.errors import UserError
-from bibgenie_desktop.domain.locators import Locator, split_id
+from bibgenie_desktop.domain.locators import Locator, LocatorKind, split_id
 from bibgenie_desktop.zotero.library import Attachment
+from bibgenie_desktop.zotero.reading import SECTIONED
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
+_KINDS: Final[dict[str, LocatorKind]] = {"pdf": "pdf", "epub": "epub", "html": "html"}
 CitationState = Literal["verified", "paraphrase", "not found", "unchecked"]
 
 
@@ -76,13 +78,16 @@ class CitationChecker:
             )
         locator = Locator(
             lib=split[0],
-            kind="pdf" if attachment is not None else "item",
+            kind=_KINDS.get(attachment.kind, "pdf") if attachment is not None else "item",
             item=item.key,
             att=attachment.key if attachment is not None else "",
             page_index=citation.page - 1 if citation.page else None,
             quote=citation.quote,
         )
-        state, reason = await self._quote_state(locator, attachment)
+        if attachment is not None and attachment.kind in SECTIONED and citation.quote:
+            locator, state, reason = await self._in_sections(locator, attachment)
+        else:
+            state, reason = await self._quote_state(locator, attachment)
         return CheckedCitation(
             raw=citation.raw,
             label=library.citation_label(locator),
@@ -94,6 +99,20 @@ class CitationChecker:
             link=library.zotero_link(locator),
             reason=reason,
         )
+
+    async def _in_sections(
+        self, locator: Locator, attachment: Attachment
+    ) -> tuple[Locator, CitationState, str]:
+        """A quote from a document without pages is looked up in all of it, which says where it stands."""
+        try:
+            verdict, section, cfi = await self._library.find_quote(attachment, locator.quote)
+        except UserError as error:
+            return locator, "unchecked", error.title
+        if section is None:
+            return locator, verdict, ""
+        index = section.index if section.sections > 1 else None
+        found = replace(locator, page_index=None, section=index, href=section.href, cfi=cfi)
+        return found, verdict, ""
 
     async def _quote_state(
         self, locator: Locator, attachment: Attachment | None

@@ -122,7 +122,7 @@ def _formatted(
     made = CitationStylesBibliography(program, source, getattr(formatter, kind))
     places = [*locators, *[""] * len(items)]
     cited = [
-        CitationItem(names[item.id], locator=Locator("page", place)) if place else CitationItem(names[item.id])
+        CitationItem(names[item.id], **({"locator": Locator("page", place)} if place else {}))
         for item, place in zip(items, places, strict=False)
     ]
     citation = Citation(cited)

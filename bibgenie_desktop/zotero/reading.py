@@ -23,6 +23,9 @@ T = TypeVar("T")
 SECTIONED = ("epub", "html", "text")
 """Kinds of attachments that have sections instead of pages."""
 
+MOST_SEARCHED = 300
+"""Sections of one document in which a quote is looked for."""
+
 
 class ReadableLibrary(ABC):
     """The part of a library that opens files. `_worker` is the thread for looks at the disk and at texts."""
@@ -74,6 +77,26 @@ class ReadableLibrary(ABC):
         """The text Zotero has extracted from a file, empty without one. Its pages are hints only."""
         cache = self._files.data_dir / "storage" / attachment.key / CACHE
         return await self._in(self._worker, lambda: read_cache(cache))
+
+    async def find_quote(self, attachment: Attachment, quote: str) -> tuple[Verdict, SectionText | None, str]:
+        """Look a quote up in all sections of a document: the verdict, and the section and CFI of the best.
+
+        Raises `DocumentUnreadable`.
+        """
+        best: tuple[Verdict, SectionText | None, str] = ("not found", None, "")
+        index, total = 0, 1
+        while index < min(total, MOST_SEARCHED):
+            section = await self.section_text(attachment, index)
+            total, text = section.sections, section.text
+            verdict = await asyncio.to_thread(check_quote, quote, text)
+            if verdict == "verified":
+                starts = zip(section.starts, (*section.starts[1:], len(text)), section.cfis, strict=True)
+                place = next((c for a, b, c in starts if check_quote(quote, text[a:b]) == verdict), "")
+                return verdict, section, place
+            if verdict == "paraphrase" and best[1] is None:
+                best = (verdict, section, "")
+            index += 1
+        return best
 
     async def check_quote(self, locator: Locator) -> Verdict:
         """Look the quote of a page locator up in its page and, if it runs on, the next."""

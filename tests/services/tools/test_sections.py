@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bibgenie_desktop.services.citing import CitationChecker
 from tests.services.tools.test_library_tools import desk, opened_fence
 from tests.zotero.helpers import SAMPLE, generated, manifest, sample_copy
 
@@ -66,3 +67,16 @@ async def test_zoteros_extract_stands_in_for_a_file_that_is_not_here(tmp_path: P
         rest = await d.data("read_document", **data["next"])
         assert rest["text"].startswith("atter") or "matter" in rest["text"]
     assert not (SAMPLE / "storage" / missing.key / ".zotero-ft-cache").exists()
+
+
+async def test_a_quote_from_an_epub_is_verified_and_its_link_opens_the_paragraph(tmp_path: Path) -> None:
+    zotero = generated(tmp_path / "lib", "--items", "37")
+    async with desk(tmp_path, zotero) as d:
+        book = next(a for a in d.library.contents.attachments.values() if a.kind == "epub")
+        true = f'[[{book.id} "the second half of the night is not a copy of the first"]]'
+        false = f'[[{book.id} "sleep has no use at all whatsoever"]]'
+        checked = await CitationChecker(d.library).check(f"{true} {false}")
+        assert (checked[true].state, checked[false].state) == ("verified", "not found")
+        assert checked[true].label.endswith("section 2")
+        assert "cfi=epubcfi%28%2F6%2F4%21%2F4%2F4%29" in checked[true].link
+        assert "page=" not in checked[true].link
