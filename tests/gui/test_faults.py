@@ -4,6 +4,7 @@ window, keys that must do something.
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import threading
 from contextlib import suppress
@@ -14,6 +15,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
+from bibgenie_desktop import gui
 from bibgenie_desktop.domain.errors import StoreUnavailable
 from bibgenie_desktop.domain.ids import MessageId, SessionId
 from bibgenie_desktop.domain.parts import Draft
@@ -280,3 +282,16 @@ async def test_stop_ends_a_fast_answer_of_many_small_pieces_at_once(
             assert longest < 1.0
             assert on.answers[-1].status == "stopped"
             assert len(on.answers[-1].text) < 1_200_000
+
+
+def test_no_class_connects_a_signal_before_its_own_object_is_made() -> None:
+    """Qt then loses the connection, or says that its source was deleted."""
+    early = []
+    for file in sorted(Path(gui.__file__).parent.rglob("*.py")):
+        for made in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(made, ast.FunctionDef) or made.name != "__init__":
+                continue
+            written = [ast.unparse(statement) for statement in made.body]
+            own = next((n for n, line in enumerate(written) if line.startswith("super().__init__")), 0)
+            early += [f"{file.name}: {line}" for line in written[:own] if ".connect(" in line]
+    assert early == []
