@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from bibgenie_desktop.domain.errors import DocumentUnreadable
 from bibgenie_desktop.zotero import service
 from bibgenie_desktop.zotero.filters import Filters
 from bibgenie_desktop.zotero.fulltext import Coverage
@@ -18,7 +19,7 @@ from bibgenie_desktop.zotero.index_terms import indexed, question
 from bibgenie_desktop.zotero.indexed_search import IndexedSearch
 from bibgenie_desktop.zotero.library import Contents, Tag
 from bibgenie_desktop.zotero.search import MetadataIndex, Query
-from tests.zotero.helpers import SAMPLE, contents_of, generated, opened_library, sample_copy, titled
+from tests.zotero.helpers import SAMPLE, contents_of, generated, hashes, opened_library, sample_copy, titled
 
 
 @pytest.fixture(scope="module")
@@ -203,3 +204,20 @@ async def test_indexing_can_be_cancelled_and_closing_ends_it(tmp_path: Path) -> 
     assert library.coverage.indexed > 20
     await library.close()
     assert titled(library.contents, "Practice")
+
+
+async def test_indexing_and_reading_change_nothing_in_zoteros_folder(tmp_path: Path) -> None:
+    data_dir = generated(tmp_path / "lib", "--items", "60", "--bbt", "--schema-version", "121")
+    before = hashes(data_dir)
+    library = opened_library(data_dir, tmp_path / "private")
+    try:
+        await library.index_texts()
+        for attachment in library.contents.attachments.values():
+            with contextlib.suppress(DocumentUnreadable):
+                await library.section_text(attachment, 0)
+            with contextlib.suppress(DocumentUnreadable):
+                await library.outline(attachment)
+        assert library.coverage.indexed > 15
+    finally:
+        await library.close()
+    assert hashes(data_dir) == before

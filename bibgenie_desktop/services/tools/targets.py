@@ -17,6 +17,11 @@ def unknown_id(library: ZoteroLibrary, full_id: str) -> str:
     parts = split_id(full_id)
     if parts is None:
         return f"{full_id[:60]!r} is not an id. {ID_FORM}"
+    full_id = f"{parts[0]}-{parts[1]}"
+    if full_id in library.contents.notes:
+        return f"{full_id} is a note; get_notes reads it."
+    if full_id in library.contents.annotations:
+        return f"{full_id} is an annotation; get_annotations shows it."
     others = [f"{lib.id}-{parts[1]}" for lib in library.contents.libraries if lib.id != parts[0]]
     found = [o for o in others if library.item(o) or o in library.contents.attachments]
     if full_id in library.contents.trashed:

@@ -178,6 +178,13 @@ async def test_what_lies_in_the_trash_is_named_as_such(tmp_path: Path) -> None:
         assert "trash" in await d.error("get_annotations", item_id=mark)
 
 
+async def test_the_id_of_another_kind_of_thing_names_the_tool_for_it(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        note, mark = next(iter(d.library.contents.notes)), next(iter(d.library.contents.annotations))
+        assert "get_notes" in await d.error("read_document", attachment_id=note)
+        assert "get_annotations" in await d.error("get_items", ids=[mark])
+
+
 async def test_a_retracted_work_is_marked_wherever_it_is_listed(tmp_path: Path) -> None:
     zotero = sample_copy(tmp_path / "Zotero")
     with contextlib.closing(sqlite3.connect(zotero / "zotero.sqlite")) as db, db:
