@@ -141,6 +141,7 @@ class Welcome(QScrollArea):
     library_chosen = Signal(str)
     """The path of an offer; empty: the sample library."""
     folder_requested = Signal()
+    provider_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -176,10 +177,13 @@ class Welcome(QScrollArea):
         )
         self._model_title = label("", "strong", wrap=True)
         self._model_detail = label("", "small", "2", wrap=True)
+        provider = push(tr("Add a provider…"), dense=True, object_name="welcomeProvider")
+        provider.clicked.connect(self.provider_requested)
         model = box(
             row(
                 column(Glyph("spark", "accent", 18), None),
                 column(self._model_title, self._model_detail, spacing=0),
+                column(None, provider, None, spacing=0),
                 margins=(14, 10, 14, 10),
                 spacing=10,
                 grow=1,

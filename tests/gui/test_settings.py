@@ -21,6 +21,7 @@ from bibgenie_desktop.gui.popovers.models import ModelSwitcher
 from bibgenie_desktop.gui.settings.dialog import SettingsDialog
 from bibgenie_desktop.gui.settings.provider_list import ProviderRow
 from bibgenie_desktop.gui.tasks import Tasks
+from bibgenie_desktop.gui.tr import number
 from bibgenie_desktop.gui.window import MainWindow
 from bibgenie_desktop.settings.secrets import SecretStore
 from tests.gui.bench import Bench, NoLibraries
@@ -206,7 +207,7 @@ async def test_an_own_window_counts_at_once_and_takes_the_assumption_away(tmp_pa
             on.fill("window:scripted", "64k")
             on.hands.press(on.field("window:scripted"), Qt.Key.Key_Return)
             await on.until(lambda: workspace.models.profile("lab/scripted").window == 64_000)
-            await on.until(lambda: on.field("window:scripted").text() == "64000")
+            await on.until(lambda: on.field("window:scripted").text() == number(64_000))
             assert not any(x.text() == "assumed" for x in on.dialog.findChildren(QLabel) if x.isVisible())
             on.fill("window:scripted", "12")
             on.hands.press(on.field("window:scripted"), Qt.Key.Key_Return)

@@ -193,6 +193,7 @@ class Desk(QObject):
         settings, window = self.settings, self.window
         window.sidebar.settings_requested.connect(settings.open)
         window.settings_requested.connect(settings.open)
+        window.welcome.provider_requested.connect(settings.open)
         self.sheets.manage_requested.connect(settings.open)
         settings.link_requested.connect(self._on_link_opened_at_once)
         settings.folder_requested.connect(self._on_folder_requested)

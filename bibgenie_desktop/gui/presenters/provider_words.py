@@ -54,7 +54,7 @@ def key_words(state: KeyState | None, *, nearby: bool) -> KeyView:
 
 
 def model_line(profile: ModelProfile, entry: ModelEntry) -> ModelLine:
-    own = str(entry.context_window) if entry.context_window is not None else ""
+    own = number(entry.context_window) if entry.context_window is not None else ""
     return ModelLine(
         id=entry.id,
         name=profile.label,

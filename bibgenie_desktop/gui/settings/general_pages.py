@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from bibgenie_desktop.gui.components import Elided, Glyph, box, column, label, push, repolish, row
+from bibgenie_desktop.gui.settings.check import Check
 from bibgenie_desktop.gui.tr import tr
 from bibgenie_desktop.gui.welcome import LibraryCard, LibraryOffer
 
@@ -83,7 +84,7 @@ class CompactionPage(QFrame):
 
     def __init__(self, automatic: bool) -> None:
         super().__init__()
-        self._automatic = QCheckBox(tr("Compact automatically"))
+        self._automatic = Check(tr("Compact automatically"))
         self._automatic.setObjectName("automaticCompaction")
         self._automatic.setChecked(automatic)
         said = tr("Before a context is full its earlier part is summed up. No message is deleted.")

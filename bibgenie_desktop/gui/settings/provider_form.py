@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLayout, QLineEdit, QWidget
 
 from bibgenie_desktop.domain.entries import ProviderKind
 from bibgenie_desktop.gui.components import (
@@ -21,6 +21,7 @@ from bibgenie_desktop.gui.components import (
     repolish,
     row,
 )
+from bibgenie_desktop.gui.settings.check import Check
 from bibgenie_desktop.gui.settings.values import KeyView, ProviderForm, TestView, Tone, Typed
 from bibgenie_desktop.gui.theme import gap, lengths
 from bibgenie_desktop.gui.tr import tr
@@ -65,7 +66,7 @@ class ProviderFields(QFrame):
         self._kinds = Dropdown("", object_name="providerKind")
         self._address = _field(tr("Address"), "providerAddress", "https://…/v1")
         self._final = Elided("", "small", "3", middle=True)
-        self._plain = QCheckBox(tr("Allow http without encryption"))
+        self._plain = Check(tr("Allow http without encryption"))
         self._plain.setObjectName("providerPlain")
         self._plain.setToolTip(
             tr("For a server in a network you trust: the key and every message are readable.")
