@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPixmap
@@ -16,14 +16,23 @@ from bibgenie_desktop.gui.session_rows import SessionLine
 from bibgenie_desktop.gui.tour.hands import Hands, TourFailed
 from bibgenie_desktop.gui.window import MainWindow
 
-if TYPE_CHECKING:
-    from bibgenie_desktop.gui.tour.tour import Stage
-
 ANSWER_S: Final = 120.0
 """A model over the network may take its time."""
 
 Told = tuple[str, str]
 """What a step did, and what it checked."""
+
+
+class Stage(Protocol):
+    """Where the tour plays: the window in front, and how to start the application anew on the same data."""
+
+    @property
+    def window(self) -> MainWindow: ...
+
+    @property
+    def desk(self) -> Desk: ...
+
+    async def restart(self) -> None: ...
 
 
 class Scene:

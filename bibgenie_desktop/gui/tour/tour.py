@@ -5,15 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from PySide6.QtCore import QSize
 
-from bibgenie_desktop.gui.desk.desk import Desk
 from bibgenie_desktop.gui.tour import asking, compacting
 from bibgenie_desktop.gui.tour.hands import TourFailed
-from bibgenie_desktop.gui.tour.scene import Scene, Told
-from bibgenie_desktop.gui.window import MainWindow
+from bibgenie_desktop.gui.tour.scene import Scene, Stage, Told
 
 SIZE = QSize(1440, 900)
 
@@ -32,18 +30,6 @@ STEPS: Final[tuple[tuple[str, str, Step], ...]] = (
     ("follow-up", "After the compaction", compacting.follow_up),
     ("restart", "Read back after a restart", compacting.restart),
 )
-
-
-class Stage(Protocol):
-    """Where the tour plays: the window in front, and how to start the application anew on the same data."""
-
-    @property
-    def window(self) -> MainWindow: ...
-
-    @property
-    def desk(self) -> Desk: ...
-
-    async def restart(self) -> None: ...
 
 
 class Tour:
