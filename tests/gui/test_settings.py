@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QPushButton, QToolBu
 
 from bibgenie_desktop.compose import Application, Options
 from bibgenie_desktop.domain.entries import ModelEntry, ProviderEntry
+from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.gui import theme
 from bibgenie_desktop.gui.desk.desk import Desk
 from bibgenie_desktop.gui.popovers.models import ModelSwitcher
@@ -84,7 +85,11 @@ class Settings(Bench):
 
 @asynccontextmanager
 async def settings(
-    folder: Path, server: ScriptedServer, *providers: ProviderEntry, ring: Ring | None = None
+    folder: Path,
+    server: ScriptedServer,
+    *providers: ProviderEntry,
+    ring: Ring | None = None,
+    libraries: NoLibraries | None = None,
 ) -> AsyncIterator[Settings]:
     ring = ring or Ring()
     application = Application(Options(data_dir=folder / "data", home=folder / "home", environment={}))
@@ -99,7 +104,7 @@ async def settings(
     desk = Desk(
         window,
         application.workspace,
-        NoLibraries(),
+        libraries or NoLibraries(),
         tasks,
         open_link=lambda link: links.append(link) is None,
         adjustable=application,
@@ -317,3 +322,35 @@ async def test_a_provider_without_a_name_is_asked_for_one(tmp_path: Path) -> Non
             on.push("saveProvider")
             await on.until(lambda: on.label("formSaid").startswith("Give the provider a name"))
             assert on.config == ""
+
+
+class Refusing(NoLibraries):
+    async def choose(self, path: Path | None) -> None:
+        raise UserError("This folder holds no Zotero library.", "Choose the one with zotero.sqlite.")
+
+
+async def test_a_library_that_is_not_taken_is_explained_on_its_page(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with settings(tmp_path, server, libraries=Refusing()) as on:
+            on.push("page:zotero")
+            on.push("library:")
+            await on.until(lambda: "holds no Zotero library" in on.label("libraryFailed"))
+
+
+def files_holding(folder: Path, words: str) -> list[str]:
+    return [p.name for p in folder.rglob("*") if p.is_file() and words.encode() in p.read_bytes()]
+
+
+async def test_a_key_typed_for_a_test_is_kept_nowhere(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        server.script(text("Hello"))
+        async with settings(tmp_path, server, lab(server, "scripted")) as on:
+            on.fill("providerKey", KEY)
+            on.push("testProvider")
+            await on.until(lambda: on.label("testSaid").startswith("Works."))
+            assert on.ring.kept == {}
+            on.hands.press(on.dialog, Qt.Key.Key_Escape)
+            await on.until(lambda: on.closed)
+            assert await on.application.secrets.get("lab") is None
+        assert files_holding(tmp_path, "lab")
+        assert not files_holding(tmp_path, KEY)

@@ -373,7 +373,7 @@ class Desk(QObject):
         self._open_link(link)
 
     def _on_folder_requested(self) -> None:
-        dialog = QFileDialog(self.window, tr("Choose Zotero's data directory"))
+        dialog = QFileDialog(self.settings.front, tr("Choose Zotero's data directory"))
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly)
         dialog.fileSelected.connect(self.library.choose)

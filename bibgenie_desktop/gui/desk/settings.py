@@ -83,6 +83,11 @@ class SettingsDesk(QObject):
         self._library.redraw()
         dialog.open_over()
 
+    @property
+    def front(self) -> QWidget:
+        """What other dialogs belong over: the settings while they are open, else the window."""
+        return self._dialog if self._dialog is not None else self._window
+
     def _pages(self) -> list[Page]:
         pages = []
         if self._adjustable is not None and self.presenter is not None:
@@ -90,6 +95,7 @@ class SettingsDesk(QObject):
             pages.append(Page("providers", "key", tr("Providers"), self._providers))
         zotero = ZoteroPage()
         self._library.card_changed.connect(zotero.show_library)
+        self._library.failed.connect(zotero.show_error)
         zotero.library_chosen.connect(self._library.choose)
         zotero.folder_requested.connect(self.folder_requested)
         pages.append(Page("zotero", "library", tr("Zotero"), zotero))

@@ -73,7 +73,6 @@ class SettingsDialog(QDialog):
             self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
         self.setObjectName("settingsDialog")
         self.setWindowTitle(tr("Settings"))
-        self.setModal(True)
         self._pages = tuple(pages)
         self._narrow: bool | None = None
         self._scrim: Scrim | None = None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QWidget
 
+from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.gui.components import Elided, Glyph, box, column, label, push, repolish, row
 from bibgenie_desktop.gui.settings.check import Check
 from bibgenie_desktop.gui.tr import tr
@@ -33,6 +34,9 @@ class ZoteroPage(QFrame):
         self._offered = column(spacing=8)
         self._folder = push(tr("Choose another folder…"), icon="folder", object_name="chooseFolder")
         self._folder.setAutoDefault(False)
+        self._failed = label("", "small", "bad", wrap=True)
+        self._failed.setObjectName("libraryFailed")
+        self._failed.hide()
         said = tr("The library is only read, never changed; answers cite its pages.")
         self.setLayout(
             column(
@@ -40,6 +44,7 @@ class ZoteroPage(QFrame):
                 self._in_use,
                 self._offered,
                 row(self._folder, None),
+                self._failed,
                 label(said, "small", "3", wrap=True),
                 None,
                 spacing=14,
@@ -48,6 +53,8 @@ class ZoteroPage(QFrame):
         self._folder.clicked.connect(self.folder_requested)
 
     def show_library(self, card: LibraryCard, offers: Sequence[LibraryOffer]) -> None:
+        if card.busy:
+            self._failed.hide()
         self._glyph.show_icon("library", card.tone)
         self._title.setText(card.title)
         self._detail.setText(card.detail)
@@ -69,6 +76,11 @@ class ZoteroPage(QFrame):
             self._offers.append(line)
             self._offered.addWidget(line)
         self._folder.setEnabled(not card.busy)
+
+    def show_error(self, error: UserError) -> None:
+        """Why a library was not taken; the one in use stays."""
+        self._failed.setText(error.text)
+        self._failed.show()
 
     def focus_first(self) -> None:
         self._folder.setFocus()
