@@ -110,7 +110,12 @@ def http_error(
             "A proxy, a login page or a wrong address. Check the connection and the provider's address.",
             status=status,
         )
-    return classify(status, found or {}, provider, headers=headers, secret=secret, now=now)
+    error = classify(status, found or {}, provider, headers=headers, secret=secret, now=now)
+    if status == 401 and not secret and isinstance(error, AuthError):
+        return AuthError(
+            f"“{provider}” wants a key, and none is set.", "Enter its key in the settings.", status=status
+        )
+    return error
 
 
 def classify(

@@ -154,3 +154,11 @@ def test_busy_provider_may_say_how_long() -> None:
     found = error(529, said("Overloaded", type="overloaded_error"), retry_after="4")
     assert isinstance(found, Overloaded)
     assert found.retry_after == 4
+
+
+def test_without_a_key_the_provider_is_said_to_want_one() -> None:
+    refused = b'{"error": {"message": "You did not provide an API key."}}'
+    missing = http_error(401, {}, refused, "lab")
+    wrong = http_error(401, {}, refused, "lab", secret="sk-x")
+    assert "wants a key, and none is set" in missing.title
+    assert "does not accept the key" in wrong.title
