@@ -321,8 +321,7 @@ class Chat(OpenSession):
             self._not_sent(plan)
             return False
         if plan.overshoot:
-            self.announce(too_large(plan, ("choose_model", "compact")))
-            self.announce(events.SendEnded(sent=False))
+            self._not_sent(plan)
             return False
         self.token.raise_if_cancelled()
         session, asked, pending = await self._store.run(
@@ -341,9 +340,8 @@ class Chat(OpenSession):
         return True
 
     def _not_sent(self, plan: Plan) -> None:
-        """Its compaction came to nothing."""
-        if not plan.overshoot:
-            self.announce(not_compacted())
+        """Too large as it is, or its compaction came to nothing: said each time, with what helps."""
+        self.announce(too_large(plan, self._flow.offers(plan)) if plan.overshoot else not_compacted())
         self.announce(events.SendEnded(sent=False))
 
     async def _answer(

@@ -13,7 +13,7 @@ from bibgenie_desktop.domain.states import SessionState
 from bibgenie_desktop.services import events
 from bibgenie_desktop.services.compactor import Compactor
 from bibgenie_desktop.services.open_session import OpenSession
-from bibgenie_desktop.services.planner import Plan, Planner
+from bibgenie_desktop.services.planner import Plan, Planner, without_draft
 from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.storage.worker import StoreWorker
 
@@ -61,6 +61,11 @@ class CompactionFlow:
             return False
         same = self._attempt(plan) == self._tried
         return same and isinstance(self._planner.decide(plan, "preflight"), Compaction)
+
+    def offers(self, plan: Plan) -> tuple[events.Offer, ...]:
+        """What helps against a request that is too large; Compact only where it has something to do."""
+        decision = self._planner.decide(without_draft(plan), "manual") if plan.path else None
+        return ("choose_model", "compact") if isinstance(decision, Compaction) else ("choose_model",)
 
     def wanted_after_answer(self, plan: Plan) -> Compaction | None:
         """The compaction that an answer which left the context above its trigger wants."""

@@ -942,3 +942,32 @@ async def test_a_follow_up_taken_back_and_sent_otherwise_does_not_come_back_afte
             assert names(chat) == "U1 A1 U2 A2"
         async with desk(tmp_path, server) as d:
             assert (await d.workspace.draft((await d.chat(chat.session_id)).session_id)).empty
+
+
+async def test_a_request_too_large_whose_compaction_failed_says_so_each_time_it_is_sent(
+    tmp_path: Path,
+) -> None:
+    with ScriptedServer() as server:
+        async with desk(tmp_path, server, window=8_192) as d:
+            chat = await converse(d, 3, size=750)
+            draft = ask(f"U4 {words(1_700)}")
+            server.script(text(""))
+            for attempt in (1, 2, 3):
+                await chat.send(draft)
+                notice = d.happened(events.Notice)[-1]
+                assert len(d.happened(events.Notice)) == attempt
+                assert "tokens too many" in notice.title
+                assert notice.offers == ("choose_model", "compact")
+            assert len(server.requests) == 4
+            server.script(text(summary_text()), text("A4"))
+            await chat.compact()
+            await chat.send(draft)
+            assert d.roles().endswith("U4")
+
+
+async def test_compact_is_offered_only_where_there_is_something_to_compact(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with desk(tmp_path, server, window=4_096) as d:
+            chat = await d.chat()
+            await chat.send(ask("long " * 5_000))
+            assert d.happened(events.Notice)[-1].offers == ("choose_model",)
