@@ -134,13 +134,13 @@ async def test_the_text_in_the_composer_outlives_a_follow_up_that_is_sent(
 
 
 @pytest.mark.parametrize(("window", "size"), [(2_100, 30_000), (200_000, 3_000_000)])
-async def test_a_refused_paste_shows_the_notice_and_each_offer_works(
+async def test_a_refused_paste_shows_the_notice_each_time_and_its_offer_works(
     qapp: QApplication, tmp_path: Path, window: int, size: int
 ) -> None:
     pasted = "lorem ipsum " * (size // 12)
     with ScriptedServer() as server:
         async with bench(tmp_path, server, window=window) as on:
-            for offer in ("choose_model", "compact"):
+            for _ in range(2):  # the second time says it again
                 on.window.composer.edit.setPlainText(pasted)
                 on.enter()
                 await on.until(lambda: on.banner("notice") is not None)
@@ -148,14 +148,25 @@ async def test_a_refused_paste_shows_the_notice_and_each_offer_works(
                 assert "tokens too many" in on.said(on.banner("notice"))
                 assert on.text == pasted
                 assert server.bodies == []
-                on.hands.click(on.button(f"offer_{offer}"))
-                if offer == "choose_model":
-                    await on.until(lambda: any(s.isVisible() for s in on.window.findChildren(ModelSwitcher)))
-                    for sheet in on.window.findChildren(ModelSwitcher):
-                        sheet.close()
-                else:
-                    await on.until(lambda: "Nothing to compact" in on.toast)
-                    await on.until_idle()
+                on.hands.click(on.button("offer_choose_model"))
+                await on.until(lambda: any(s.isVisible() for s in on.window.findChildren(ModelSwitcher)))
+                for sheet in on.window.findChildren(ModelSwitcher):
+                    sheet.close()
+
+
+async def test_what_was_said_of_one_attempt_goes_with_the_next(qapp: QApplication, tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with bench(tmp_path, server, window=4_096) as on:
+            on.window.composer.edit.setPlainText("long " * 5_000)
+            on.enter()
+            await on.until(lambda: on.banner("notice") is not None)
+            await on.until_idle()
+            server.script(text("A1"))
+            on.window.composer.edit.setPlainText("short")
+            on.enter()
+            await on.until(lambda: len(server.bodies) == 1)
+            await on.until_idle()
+            assert on.banner("notice") is None
 
 
 async def test_return_on_an_empty_composer_says_why_nothing_is_sent(

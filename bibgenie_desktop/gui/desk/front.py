@@ -67,6 +67,7 @@ class Front(QObject):
         chats.row_changed.connect(self._on_row_changed)
         chats.state_changed.connect(self.refresh)
         chats.notice_changed.connect(self._on_notice_changed)
+        chats.began.connect(self._bottom.toasts.clear)
         chats.progress_changed.connect(self._on_progress_changed)
         chats.queue_changed.connect(self._on_queue_changed)
         chats.compaction_ended.connect(self._on_compaction_ended)

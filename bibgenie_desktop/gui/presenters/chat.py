@@ -36,6 +36,8 @@ class ChatPresenter(QObject):
     state_changed = Signal()
     """What is allowed may be different now; ask `refusal`."""
     notice_changed = Signal(object)
+    began = Signal()
+    """An operation starts: what was said of earlier ones has had its time."""
     progress_changed = Signal(object)
     queue_changed = Signal(object)
     compaction_ended = Signal(object)
@@ -89,6 +91,7 @@ class ChatPresenter(QObject):
             conversation = self._open[session_id] = Conversation(chat, self._workspace, self._tasks, self)
             conversation.rows_changed.connect(self._on_rows_changed)
             conversation.row_changed.connect(self._on_row_changed)
+            conversation.began.connect(self._on_began)
             conversation.announced.connect(self._on_announced)
             self._tasks.start(self._check_whole(conversation), "check of the whole branch")
         self.about_to_show.emit()
@@ -142,6 +145,11 @@ class ChatPresenter(QObject):
             conversation.forget_citations()
 
     # -- events
+
+    def _on_began(self, session_id: str) -> None:
+        if self._is_front(session_id):
+            self.notice_changed.emit(None)
+            self.began.emit()
 
     def _on_announced(self, session_id: str, event: events.ChatEvent) -> None:
         conversation = self._open[session_id]

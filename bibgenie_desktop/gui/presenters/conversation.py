@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from bibgenie_desktop.domain.ids import MessageId
 from bibgenie_desktop.domain.messages import AssistantMessage, Message
 from bibgenie_desktop.domain.parts import Draft, Part, ReasoningPart, TextPart, text_of
-from bibgenie_desktop.domain.states import Action
+from bibgenie_desktop.domain.states import Action, SessionState
 from bibgenie_desktop.domain.topology import Placeholder
 from bibgenie_desktop.gui.conversation.card import CardView, ProposalCard
 from bibgenie_desktop.gui.conversation.rows import Row, Siblings, WidgetRow
@@ -25,6 +25,8 @@ from bibgenie_desktop.services.citing import CheckedCitation
 from bibgenie_desktop.services.tools.base import Card, Decision
 from bibgenie_desktop.services.workspace import Workspace
 
+BEGINNINGS = (SessionState.PREFLIGHT, SessionState.COMPACTING)
+"""The states with which an operation of the person starts."""
 COALESCE_MS = 60
 """Streamed words reach the view at most this often, and more seldom the longer the answer is."""
 SLOWER_FROM = 100_000
@@ -38,6 +40,7 @@ class Conversation(QObject):
 
     rows_changed = Signal(str)
     row_changed = Signal(str, object)
+    began = Signal(str)
     announced = Signal(str, object)
     """Every event of the chat, after the conversation has taken it in."""
 
@@ -45,6 +48,7 @@ class Conversation(QObject):
         super().__init__(parent)
         self.chat = chat
         self.notice: events.Notice | None = None
+        self.resting = True
         self.progress: events.CompactionProgress | None = None
         self.in_flight: Draft | None = None
         """A follow-up that was taken from the queue and is being sent."""
@@ -219,6 +223,11 @@ class Conversation(QObject):
 
     def _on_event(self, event: events.ChatEvent) -> None:
         match event:
+            case events.StateChanged():
+                if event.state in BEGINNINGS and self.resting:
+                    self.notice = None  # it spoke of what was tried before
+                    self.began.emit(self.id)
+                self.resting = event.state is SessionState.IDLE
             case events.ReplyStarted():
                 self._live, self._parts, self._fresh, self._length = event.message_id, [], [], 0
                 self.notice = None
