@@ -46,7 +46,8 @@ class Sheets(QObject):
         chat = self._chats.chat
         if chat is None or self._chats.refusal(Action.CHOOSE_MODEL) is not None or not verdicts:
             return
-        size = thousands(max(v.occupancy for v in verdicts), 1)
+        own = [v.occupancy for v in verdicts if v.profile.ref == chat.session.model]
+        size = thousands((own or [v.occupancy for v in verdicts])[0], 1)
         retry = self._retry
         sheet = ModelSwitcher(
             verdicts,
