@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import logging.handlers
+import os
 import signal
 import sys
 import traceback
@@ -62,6 +63,7 @@ def run(options: AppOptions, arguments: Sequence[str] = ()) -> int:
 
     Raises `UserError` where the application cannot start, after saying so in a window if there are any.
     """
+    os.umask(0o077)  # whatever the application writes, logs and settings included, is for this person alone
     qt = QApplication.instance()
     app = qt if isinstance(qt, QApplication) else QApplication([sys.argv[0], *arguments])
     app.setApplicationName("BibGenie")

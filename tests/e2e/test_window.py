@@ -64,6 +64,9 @@ def test_interrupt_ends_the_window_in_order(tmp_path: Path) -> None:
     assert process.returncode == 0, err
     assert "Traceback" not in err
     assert "was never awaited" not in err
+    # Only this person may read what was written, wherever it is copied to.
+    open_to_others = [p.name for p in data.rglob("*") if p.is_file() and p.stat().st_mode & 0o077]
+    assert open_to_others == []
 
 
 def test_a_data_directory_in_use_is_said_in_a_sentence(tmp_path: Path) -> None:
