@@ -78,7 +78,16 @@ async def test_a_model_that_cannot_summarise_changes_nothing_and_the_session_goe
 def refused(ended: events.CompactionEnded) -> None:
     assert ended.outcome == "failed"
     assert "no usable summary" in ended.message
-    assert "Sections are missing" in ended.message or "empty" in ended.message
+    # What is wrong with it differs from run to run: a real model is no script.
+    faults = (
+        "Sections are missing",
+        "empty",
+        "cut off",
+        "not in the given order",
+        "too long",
+        "without a mark",
+    )
+    assert any(fault in ended.message for fault in faults)
     assert "choose another model" in ended.message
 
 
