@@ -21,7 +21,6 @@ OFFERS: Final[dict[Offer, str]] = {
     "choose_model": "Choose a model…",
     "edit": "Edit and resend",
     "retry": "Retry",
-    "reload": "Reload",
 }
 TONES: Final[dict[str, Tone]] = {"info": "accent", "warn": "warn", "bad": "bad"}
 

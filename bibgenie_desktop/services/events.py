@@ -11,7 +11,7 @@ from bibgenie_desktop.domain.parts import Draft, ToolPart
 from bibgenie_desktop.domain.states import SessionState
 from bibgenie_desktop.services.tools.base import Card
 
-Offer = Literal["compact", "send_anyway", "retry", "edit", "choose_model", "reload"]
+Offer = Literal["compact", "send_anyway", "retry", "edit", "choose_model"]
 
 
 @dataclass(frozen=True, slots=True)

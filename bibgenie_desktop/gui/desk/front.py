@@ -250,8 +250,6 @@ class Front(QObject):
                 chats.edit_last()
             case "choose_model":
                 self.models_requested.emit()
-            case "reload":
-                chats.reload()
 
     def _on_queue_changed(self, queue: Sequence[Draft]) -> None:
         strip = QueueStrip(queue) if queue else None

@@ -325,11 +325,6 @@ class ChatPresenter(QObject):
         if self._front is not None:
             self._front.load_older()
 
-    def reload(self) -> None:
-        if self.chat is not None:
-            self._dismiss()
-            self._run("reload", self.chat.reload())
-
     def copy_readable(self) -> None:
         if self.chat is not None:
             self._tasks.start(self._copy_readable(self.chat.session_id), "copy the readable part")
