@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
-from bibgenie_desktop.domain.errors import UserError, sentences
-from bibgenie_desktop.domain.locators import LedgerEntry
-from bibgenie_desktop.domain.states import Action
-from bibgenie_desktop.gui.conversation.rows import CitationView
+from bibgenie_desktop.domain.errors import UserError
+from bibgenie_desktop.gui.desk.context import ContextDesk
 from bibgenie_desktop.gui.desk.front import Front
+from bibgenie_desktop.gui.desk.later import Later
+from bibgenie_desktop.gui.desk.opening import Opening, open_with_system
 from bibgenie_desktop.gui.desk.settings import Adjustable, SettingsDesk
 from bibgenie_desktop.gui.desk.sheets import Sheets
-from bibgenie_desktop.gui.dialogs import PageDialog, RenameDialog
-from bibgenie_desktop.gui.docks.checkpoints import ReviseDialog
-from bibgenie_desktop.gui.docks.context import ContextView, RequestDialog
+from bibgenie_desktop.gui.dialogs import RenameDialog
 from bibgenie_desktop.gui.docks.outline import Tree
 from bibgenie_desktop.gui.presenters.branches import BranchesPresenter
 from bibgenie_desktop.gui.presenters.chat import ChatPresenter
@@ -30,14 +26,7 @@ from bibgenie_desktop.gui.presenters.sources import used_sources
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import tr
 from bibgenie_desktop.gui.window import MainWindow
-from bibgenie_desktop.services.events import CompactionEnded, Notice
 from bibgenie_desktop.services.workspace import Workspace
-
-OPENABLE = ("http", "https", "zotero", "mailto")
-
-
-def open_with_system(link: str) -> bool:
-    return QDesktopServices.openUrl(QUrl(link))
 
 
 class Desk(QObject):
@@ -56,18 +45,18 @@ class Desk(QObject):
     ) -> None:
         super().__init__(window)
         self.window, self.workspace, self.tasks = window, workspace, tasks
-        self._open_link = open_link
         self.chats = ChatPresenter(workspace, tasks, self)
         self.sessions = SessionsPresenter(workspace, tasks, self)
         self.branches = BranchesPresenter(workspace, tasks, self)
         self.context = ContextPresenter(workspace, tasks, self)
         self.library = LibraryPresenter(workspace, libraries, tasks, self)
         self.front = Front(window, self.chats, self)
+        self.context_desk = ContextDesk(window, self.context, self.chats, self.front, self)
+        self.opening = Opening(window, workspace, self.chats, tasks, open_link, self)
         self.sheets = Sheets(window, self.context, self.chats, self)
         self.settings = SettingsDesk(
             window, workspace, adjustable, self.library, tasks, keep_appearance, self
         )
-        self._context_view: ContextView | None = None
         self._connect_chat()
         self._connect_sessions()
         self._connect_docks()
@@ -114,20 +103,14 @@ class Desk(QObject):
         chats.shown.connect(self._on_shown)
         chats.tree_may_have_grown.connect(self.branches.refresh)
         chats.state_changed.connect(self.branches.redraw)
-        chats.context_may_have_changed.connect(self.context.refresh)
         chats.sessions_may_have_changed.connect(self.sessions.refresh)
         chats.rows_changed.connect(self._on_rows_changed)
         chats.forked.connect(self._on_forked)
         chats.failed.connect(self.show_error)
+        self.opening.failed.connect(self.show_error)
         chats.drafts.editing_changed.connect(self.branches.show_editing)
         window.conversation.sibling_requested.connect(self._on_sibling_requested)
-        window.conversation.citation_opened.connect(self._on_citation_opened)
-        window.conversation.citation_page_requested.connect(self._on_page_requested)
-        window.conversation.link_opened.connect(self._on_link_opened)
-        window.toolbar.compact_requested.connect(self._on_compact_requested)
-        window.compact_requested.connect(self._on_compact_requested)
-        self.front.draft_changed.connect(self.context.show_draft)
-        self.front.models_requested.connect(self.sheets.ask_models)
+        self.front.announcing.models_requested.connect(self.sheets.ask_models)
         self.front.retry_with_requested.connect(self.sheets.ask_models_for_retry)
         window.toolbar.models_requested.connect(self.sheets.ask_models)
 
@@ -159,21 +142,7 @@ class Desk(QObject):
         window.branches.fold_toggled.connect(branches.toggle_fold)
         window.branches.search_changed.connect(branches.search)
         window.branches.session_requested.connect(branches.open_session)
-        self.context.context_changed.connect(self._on_context_changed)
-        self.context.request_ready.connect(self._on_request_ready)
         self.context.failed.connect(self.show_error)
-        window.context.request_requested.connect(self.context.ask_request)
-        self.context.trial_ready.connect(window.context.show_trial)
-        self.context.pinned_changed.connect(self._on_pinned_changed)
-        window.context.trial_requested.connect(self.context.ask_trial)
-        window.context.undo_requested.connect(self.chats.undo_checkpoint)
-        window.context.pin_requested.connect(self.context.pin)
-        window.context.unpin_requested.connect(self.context.unpin)
-        window.conversation.pin_requested.connect(self.context.pin_sentence)
-        window.context.revise_requested.connect(self._on_revise_requested)
-        self.chats.state_changed.connect(self._on_state_changed)
-        self.chats.notice_changed.connect(self._on_notice_while_revising)
-        self.chats.compaction_ended.connect(self._on_compaction_while_revising)
 
     def _connect_library(self) -> None:
         library, window = self.library, self.window
@@ -195,7 +164,7 @@ class Desk(QObject):
         window.settings_requested.connect(settings.open)
         window.welcome.provider_requested.connect(settings.open)
         self.sheets.manage_requested.connect(settings.open)
-        settings.link_requested.connect(self._on_link_opened_at_once)
+        settings.link_requested.connect(self.opening.open_at_once)
         settings.folder_requested.connect(self._on_folder_requested)
         settings.providers_changed.connect(self.front.refresh)
 
@@ -213,8 +182,7 @@ class Desk(QObject):
         self.sessions.show_front(conversation.id)
         self.sessions.refresh()
         self.branches.show_chat(conversation.chat)
-        self.context.show_chat(conversation.chat, self.chats.drafts.now)
-        self.window.context.show_trial(None)
+        self.context_desk.show(conversation)
         label = conversation.model_label(conversation.chat.session.model)
         builtin = conversation.chat.session.model.startswith("builtin/")
         self.window.welcome.show_model(
@@ -247,7 +215,7 @@ class Desk(QObject):
         self.window.toast(
             tr("“{0}” is in the trash.").format(title),
             action=tr("Undo"),
-            on_action=_Later(self.sessions.restore, session_id),
+            on_action=Later(self.sessions.restore, session_id),
         )
 
     def _on_forked(self, session_id: str) -> None:
@@ -256,7 +224,7 @@ class Desk(QObject):
         self.window.toast(
             tr("Forked. You are in the new session."),
             action=tr("Undo"),
-            on_action=_Later(self._undo_fork, session_id, origin),
+            on_action=Later(self._undo_fork, session_id, origin),
         )
 
     def _undo_fork(self, session_id: str, origin: str) -> None:
@@ -281,96 +249,7 @@ class Desk(QObject):
         if self.chats.front is not None:
             self.window.library.show_sources(used_sources(self.chats.front.entries))
 
-    def _on_compact_requested(self) -> None:
-        self.chats.compact()
-
-    def _on_context_changed(self, view: ContextView) -> None:
-        if self._context_view is not None and self._context_view.seen != view.seen:
-            self.window.context.show_trial(None)  # it spoke of another request
-        self._context_view = view
-        self.window.toolbar.meter.show_context(view)
-        self.window.context.show_context(view)
-        self.front.show_context(view)
-
-    def _on_state_changed(self) -> None:
-        refusal = self.chats.refusal
-        self.window.context.show_reasons(refusal(Action.UNDO_CHECKPOINT), refusal(Action.REVISE_SUMMARY))
-
-    def _on_pinned_changed(self, entry: LedgerEntry, pinned: bool) -> None:
-        if pinned:
-            self.window.toast(
-                tr("Pinned: “{0}”").format(entry.title),
-                tr("It enters the next checkpoint and every later one."),
-                action=tr("Undo"),
-                on_action=_Later(self.context.unpin, entry),
-            )
-        else:
-            self.window.toast(tr("Not pinned any more: “{0}”").format(entry.title))
-
-    # -- revising a summary: the dialog stays until the new checkpoint is stored
-
-    def _on_revise_requested(self, summary: str) -> None:
-        dialog = ReviseDialog(summary, self.window)
-        dialog.revised.connect(self.chats.revise_summary)
-        dialog.open()
-
-    def _on_notice_while_revising(self, notice: Notice | None) -> None:
-        dialog = self.window.findChild(ReviseDialog)
-        if dialog is not None and notice is not None:
-            dialog.say(sentences(notice.title, notice.advice))
-
-    def _on_compaction_while_revising(self, ended: CompactionEnded) -> None:
-        dialog = self.window.findChild(ReviseDialog)
-        if dialog is not None and ended.outcome == "done":
-            dialog.accept()
-        elif dialog is not None:
-            dialog.say(ended.message)
-
-    def _on_request_ready(self, body: Mapping[str, Any]) -> None:
-        RequestDialog(body, self.window).open()
-
     # -- links and libraries
-
-    def _on_citation_opened(self, citation: CitationView) -> None:
-        if not citation.link:
-            self.window.toast(
-                tr("Nothing to open"), tr("This source is not in the library in use."), tone="warn"
-            )
-        elif not self._open_link(citation.link):
-            self.window.toast(
-                tr("Zotero could not be opened"),
-                tr("Start Zotero, or open this link yourself: {0}").format(citation.link),
-                tone="warn",
-            )
-
-    def _on_page_requested(self, citation: CitationView) -> None:
-        marker = self.chats.marker_of(citation)
-        if marker:
-            self.tasks.start(self._show_page(citation, marker), "cited page")
-
-    async def _show_page(self, citation: CitationView, marker: str) -> None:
-        try:
-            text = await self.workspace.cited_page(marker)
-        except UserError as error:
-            self.show_error(error)
-            return
-        PageDialog(citation.label, text, citation.quote, self.window).open()
-
-    def _on_link_opened(self, link: str) -> None:
-        """The target is shown first; only then, and only if it is harmless, it can be opened."""
-        if QUrl(link).scheme() not in OPENABLE:
-            self.window.toast(tr("This link is not opened"), link, tone="warn")
-            return
-        self.window.toast(
-            tr("Open this link?"),
-            link,
-            tone="accent",
-            action=tr("Open"),
-            on_action=_Later(self._open_link, link),
-        )
-
-    def _on_link_opened_at_once(self, link: str) -> None:
-        self._open_link(link)
 
     def _on_folder_requested(self) -> None:
         dialog = QFileDialog(self.settings.front, tr("Choose Zotero's data directory"))
@@ -384,13 +263,3 @@ class Desk(QObject):
 
     def show_error(self, error: UserError) -> None:
         self.window.toast(error.title, error.advice, tone="warn")
-
-
-class _Later:
-    """A call with its arguments, for a button that lives longer than the moment."""
-
-    def __init__(self, function: Callable[..., object], *arguments: object) -> None:
-        self._function, self._arguments = function, arguments
-
-    def __call__(self) -> None:
-        self._function(*self._arguments)
