@@ -1,5 +1,5 @@
-"""The one place that knows httpx: clients, proxies, TLS, timeouts, and what their failures mean to a
-person.
+"""The one place that knows httpx and httpx2: clients, proxies, TLS, timeouts, and what their failures mean to
+a person.
 
 Loopback never goes through a proxy, everything else follows the system's proxy settings; certificates are
 always verified; plain http leaves the machine only where the caller allows it. Headers, bodies and
@@ -13,13 +13,17 @@ import ipaddress
 import os
 import socket
 import ssl
+import threading
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import httpx
+import httpx2
 
-from bibgenie_desktop.domain.errors import BadAnswer, ProviderError, StreamCut, Unreachable
+from bibgenie_desktop.domain.errors import BadAnswer, ProviderError, RateLimited, StreamCut, Unreachable
 
 CONNECT_SECONDS = 15.0
 IDLE_SECONDS = 120.0
@@ -221,6 +225,79 @@ class Http:
                 "The proxy set on this computer cannot be used.",
                 "Check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or the system's proxy settings.",
             ) from None
+
+
+class BlockingHttp(httpx2.Client):
+    """Connections for a library that blocks, from one thread; a server's wish to wait is respected.
+
+    `local`: for this machine only, past any proxy and without following redirects. Where the server asks for
+    a longer pause than `patience` seconds, `RateLimited` is raised in place of a thread that sleeps; `stop`
+    ends a pause.
+    """
+
+    def __init__(
+        self,
+        *,
+        local: bool,
+        seconds: float = 30.0,
+        patience: float = 10.0,
+        stop: threading.Event | None = None,
+    ) -> None:
+        super().__init__(
+            verify=_trusting_nobody() if local else _verifying(),
+            trust_env=not local,
+            timeout=httpx2.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS)),
+            follow_redirects=not local,
+        )
+        self._local_only = local
+        self._patience = patience
+        self._stop = stop or threading.Event()
+        self._not_before = 0.0
+
+    def send(self, request: httpx2.Request, **how: Any) -> httpx2.Response:
+        host = request.url.host
+        if self._local_only and not is_loopback(host):
+            raise Unreachable(f"{host} is not this computer.")
+        self._pause()
+        try:
+            response = super().send(request, **how)
+        except httpx2.UnsupportedProtocol:
+            raise
+        except (httpx2.HTTPError, UnicodeEncodeError) as error:
+            raise _not_answered(error, host) from None
+        wanted = _seconds(response.headers)
+        if response.status_code in (429, 503):
+            response.close()
+            raise RateLimited(f"{host} asks to wait.", status=response.status_code, retry_after=wanted)
+        if wanted is not None:
+            self._not_before = time.monotonic() + wanted
+            # The library would sleep for it, for however long.
+            response.headers.pop("backoff", None)
+            response.headers.pop("retry-after", None)
+        return response
+
+    def _pause(self) -> None:
+        left = self._not_before - time.monotonic()
+        if left > self._patience:
+            raise RateLimited("The server asks to wait.", retry_after=left)
+        if left > 0 and self._stop.wait(left):
+            raise Unreachable("The application is closing.")
+
+
+def _seconds(headers: Mapping[str, str]) -> float | None:
+    """What `Backoff` or `Retry-After` ask for; a date counts as a minute."""
+    asked = headers.get("backoff") or headers.get("retry-after")
+    if not asked:
+        return None
+    return min(float(asked), 3600.0) if asked.strip().isdigit() else 60.0
+
+
+def _not_answered(error: Exception, host: str) -> Unreachable:
+    if isinstance(error, (httpx2.LocalProtocolError, UnicodeEncodeError)):
+        return Unreachable(f"{host} was not asked: the key has characters that no key has.")
+    if isinstance(error, httpx2.TimeoutException):
+        return Unreachable(f"{host} did not answer in time.", CHECK_CONNECTION)
+    return Unreachable(f"{host} could not be reached.", CHECK_CONNECTION)
 
 
 def is_loopback(host: str) -> bool:
