@@ -30,6 +30,7 @@ IDLE_SECONDS = 120.0
 LOCAL_IDLE_SECONDS = 600.0
 """A model on this machine may read a long prompt for minutes before its first byte."""
 
+PATIENCE = 10.0
 CHECK_CONNECTION = "Check the internet connection and the provider's address, then try again."
 
 
@@ -230,19 +231,11 @@ class Http:
 class BlockingHttp(httpx2.Client):
     """Connections for a library that blocks, from one thread; a server's wish to wait is respected.
 
-    `local`: for this machine only, past any proxy and without following redirects. Where the server asks for
-    a longer pause than `patience` seconds, `RateLimited` is raised in place of a thread that sleeps; `stop`
-    ends a pause.
+    `local`: for this machine only, past any proxy and without redirects. A longer pause than `PATIENCE` is
+    told as `RateLimited`, in place of a thread that sleeps; `stop` ends a pause.
     """
 
-    def __init__(
-        self,
-        *,
-        local: bool,
-        seconds: float = 30.0,
-        patience: float = 10.0,
-        stop: threading.Event | None = None,
-    ) -> None:
+    def __init__(self, *, local: bool, seconds: float = 30.0, stop: threading.Event | None = None) -> None:
         super().__init__(
             verify=_trusting_nobody() if local else _verifying(),
             trust_env=not local,
@@ -250,7 +243,6 @@ class BlockingHttp(httpx2.Client):
             follow_redirects=not local,
         )
         self._local_only = local
-        self._patience = patience
         self._stop = stop or threading.Event()
         self._not_before = 0.0
 
@@ -278,7 +270,7 @@ class BlockingHttp(httpx2.Client):
 
     def _pause(self) -> None:
         left = self._not_before - time.monotonic()
-        if left > self._patience:
+        if left > PATIENCE:
             raise RateLimited("The server asks to wait.", retry_after=left)
         if left > 0 and self._stop.wait(left):
             raise Unreachable("The application is closing.")
