@@ -28,6 +28,7 @@ from bibgenie_desktop.services.cards import Cards
 from bibgenie_desktop.services.compaction_flow import CompactionFlow
 from bibgenie_desktop.services.compactor import Compactor
 from bibgenie_desktop.services.estimates import Estimates
+from bibgenie_desktop.services.follow_ups import FollowUps
 from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.naming import named
 from bibgenie_desktop.services.notices import not_compacted, too_large
@@ -64,9 +65,7 @@ class Chat(OpenSession):
         super().__init__(session_id, store, planner, models, estimates)
         self.waiting: Draft | None = None
         """A text sent while a compaction runs: frozen until that ends."""
-        self.queued: tuple[Draft, ...] = ()
-        self._queue_kept = True
-        self._following: Draft | None = None
+        self._follow_ups = FollowUps(self, store)
         self._ids = ids
         self._flow = CompactionFlow(self, store, planner, compactor, automatic=automatic)
         reader = ReadResult(self.read_handle)
@@ -96,31 +95,23 @@ class Chat(OpenSession):
             self.announce(events.ContextChanged())
             return
         if self.refusal(Action.QUEUE) is None:
-            self.queued = (*self.queued, draft)
-            self.announce(events.QueueChanged(self.queued))
-            await self._store.run(Store.save_draft, self.session_id, None, draft)
-            await self._store.run(Store.keep_queue, self.session_id, self.queued)
+            await self._follow_ups.add(draft)
             return
         self.require(Action.SEND)
         await self._send(draft, without_compacting=without_compacting)
 
+    @property
+    def queued(self) -> tuple[Draft, ...]:
+        """The follow-ups, in the order in which they will be sent."""
+        return self._follow_ups.queued
+
     def unqueue(self, index: int) -> Draft | None:
         """Takes a follow-up out of the queue and returns it."""
-        if not 0 <= index < len(self.queued):
-            return None
-        taken = self.queued[index]
-        self._queue_kept = False
-        self.queued = (*self.queued[:index], *self.queued[index + 1 :])
-        self.announce(events.QueueChanged(self.queued))
-        return taken
+        return self._follow_ups.take_back(index)
 
     async def keep_queue(self) -> None:
         """Stores that a follow-up was taken back, once its text is kept elsewhere."""
-        if not self._queue_kept:
-            self._queue_kept = True
-            under_way = () if self.on_its_way is not self._following else (self._following,)
-            queue = (*(d for d in under_way if d is not None), *self.queued)
-            await self._store.run(Store.keep_queue, self.session_id, queue)
+        await self._follow_ups.keep()
 
     async def retry(self, answer_id: MessageId, model: str = "") -> None:
         """A new answer to the same question, beside the old one; `model` counts for this answer only."""
@@ -304,7 +295,7 @@ class Chat(OpenSession):
                 await self.keep_queue()
             sent = await self._asked(draft, without_compacting=without_compacting)
         if queued and not sent:
-            await self._store.run(Store.keep_queue, self.session_id, self.queued, draft)
+            await self._follow_ups.back_to_draft(draft)
         await self._send_waiting()
 
     async def _asked(self, draft: Draft, *, without_compacting: bool) -> bool:
@@ -392,7 +383,4 @@ class Chat(OpenSession):
         elif draft is not None:
             await self._send(draft)
         elif queue and self.go_on and self.queued:
-            await self.keep_queue()
-            self._following, self.queued = self.queued[0], self.queued[1:]
-            self.announce(events.QueueChanged(self.queued))
-            await self._send(self._following, queued=True)
+            await self._send(await self._follow_ups.next(), queued=True)
