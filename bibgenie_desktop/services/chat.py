@@ -15,15 +15,13 @@ from bibgenie_desktop.domain.messages import (
     AssistantMessage,
     Checkpoint,
     Path,
-    PendingReply,
     Session,
     UserMessage,
 )
-from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.domain.parts import Draft, Part, title_of
 from bibgenie_desktop.domain.states import Action, SessionState
 from bibgenie_desktop.services import events
-from bibgenie_desktop.services.cancel import CancelToken
+from bibgenie_desktop.services.answer_flow import AnswerFlow
 from bibgenie_desktop.services.cards import Cards
 from bibgenie_desktop.services.compaction_flow import CompactionFlow
 from bibgenie_desktop.services.compactor import Compactor
@@ -74,6 +72,7 @@ class Chat(OpenSession):
         self._runner = TurnRunner(
             store, planner, models, toolbox, reader, estimates, clock, self.announce, self._cards.ask
         )
+        self._answers = AnswerFlow(self, self._runner, self._flow, estimates)
 
     def use_automatic(self, automatic: bool) -> None:
         """Whether a full context is compacted without being asked, from the next request on."""
@@ -136,7 +135,7 @@ class Chat(OpenSession):
                 profile.ref,
                 cancelled=self.token,
             )
-            await self._answer(session, path, pending, profile)
+            await self._answers.run(session, path, pending, profile)
         await self._send_waiting()
 
     async def edit(self, question_id: MessageId, draft: Draft, *, without_compacting: bool = False) -> None:
@@ -187,7 +186,7 @@ class Chat(OpenSession):
                 sizes = (checkpoint.tokens_before, checkpoint.tokens_after)
                 self.announce(events.CompactionEnded("done", "", *sizes))
             path = await self._store.run(Store.path_to, asked.id)
-            await self._answer(session, path, pending, profile)
+            await self._answers.run(session, path, pending, profile)
         await self._send_waiting()
 
     async def fork(self, answer_id: MessageId) -> Session:
@@ -327,53 +326,13 @@ class Chat(OpenSession):
         self.announce(events.SendEnded(sent=True))
         with suppress(StoreUnavailable):  # a missing title is no reason to leave the answer out
             session = await named(self._store, session, asked)
-        await self._answer(session, (*self.path, asked), pending, plan.profile)
+        await self._answers.run(session, (*self.path, asked), pending, plan.profile)
         return True
 
     def _not_sent(self, plan: Plan) -> None:
         """Too large as it is, or its compaction came to nothing: said each time, with what helps."""
         self.announce(too_large(plan, self._flow.offers(plan)) if plan.overshoot else not_compacted())
         self.announce(events.SendEnded(sent=False))
-
-    async def _answer(
-        self, session: Session, path: Path, pending: PendingReply, profile: ModelProfile
-    ) -> None:
-        """Runs one answer whose question is stored and whose pending reply exists, to the end of the turn."""
-        self.on_its_way = None
-        self.token = CancelToken()
-        grown = [m.id for m in path[:-1]] == [m.id for m in self.path]
-        self.session, self.path, self.pending = session, path, pending
-        self.undone = False
-        self.set_state(SessionState.STREAMING, "Answering")
-        self.announce(events.MessageAppended(path[-1]) if grown else events.BranchLoaded(session))
-        self.announce(events.ReplyStarted(pending.message_id, pending.parent_id, profile.ref))
-        self.announce(events.SessionsChanged(self.session_id))
-        try:
-            finished = await self._runner.run(pending, path, profile, self.token)
-        finally:
-            self.pending = None
-        self.session = finished.session
-        if finished.moved:
-            self.path = (*path, finished.message)
-        else:
-            await self.reload()
-        self.announce(events.ReplyEnded(finished.message, finished.moved))
-        await self._after_answer(finished.message)
-
-    async def _after_answer(self, answer: AssistantMessage) -> None:
-        """Compacts by itself if the answer left the context above its trigger: still the same operation."""
-        with suppress(StoreUnavailable):  # figures that are kept to save work
-            await self._estimates.save()
-        self.announce(events.ContextChanged())
-        self.announce(events.SessionsChanged(self.session_id))
-        if answer.status != "complete" or not self.path or self.path[-1].id != answer.id:
-            return
-        plan = await self.plan(Draft())
-        decision = self._flow.wanted_after_answer(plan)
-        self.go_on = decision is None
-        if decision is not None:
-            self.token = CancelToken()
-            self.go_on = await self._flow.run(plan, decision, "automatic") == "done"
 
     async def _send_waiting(self, *, queue: bool = True) -> None:
         """Sends what waited for the operation that has ended well; follow-ups after an answer only."""
