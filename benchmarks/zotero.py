@@ -22,9 +22,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from statistics import median, quantiles
 
+from bibgenie_desktop.compose import open_library
 from bibgenie_desktop.domain.errors import DocumentUnreadable
 from bibgenie_desktop.zotero.discovery import check_directory
-from bibgenie_desktop.zotero.documents import Documents
 from bibgenie_desktop.zotero.indexed_search import IndexedSearch
 from bibgenie_desktop.zotero.reader import read_contents
 from bibgenie_desktop.zotero.search import MetadataIndex, Query
@@ -107,7 +107,7 @@ async def measure(data_dir: Path, private: Path, runs: int) -> None:
     memory = MetadataIndex(contents)
     memory.search(Query("warm"))
     per_query("search in memory", lambda q: memory.search(Query(q, limit=20)))
-    library = ZoteroLibrary(check_directory(data_dir), private / "own", Documents(), now)
+    library = open_library(check_directory(data_dir), private / "own")
     beats: list[float] = []
     watcher = asyncio.ensure_future(heartbeat(beats))
     try:

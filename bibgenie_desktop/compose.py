@@ -44,8 +44,10 @@ from bibgenie_desktop.settings.secrets import SecretStore, environment_name, for
 from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.storage.values import Recovered
 from bibgenie_desktop.storage.worker import StoreWorker
+from bibgenie_desktop.zotero.attachments import Files
 from bibgenie_desktop.zotero.discovery import Candidate, check_directory, find_libraries
 from bibgenie_desktop.zotero.documents import Documents
+from bibgenie_desktop.zotero.local_source import LocalSource
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 log = logging.getLogger(__name__)
@@ -185,7 +187,9 @@ def chosen_library(options: Options, preferences: Preferences) -> Candidate | No
 
 def open_library(candidate: Candidate, private_dir: Path) -> ZoteroLibrary:
     """A library that has not read anything yet."""
-    return ZoteroLibrary(candidate, private_dir, Documents(), now_ms)
+    source = LocalSource(candidate.data_dir, private_dir, now_ms)
+    files = Files(candidate.data_dir, candidate.base_attachment_path)
+    return ZoteroLibrary(source, files, Documents(), now_ms, private_dir)
 
 
 def snapshot_name(candidate: Candidate) -> str:

@@ -28,11 +28,15 @@ class BetterBibtex:
         self._seen: Signature = None
         self._keys: LegacyKeys = {}
 
-    def keys(self) -> LegacyKeys:
+    def signature(self) -> Signature:
+        """The state of the file; None where there is none."""
         try:
-            seen = signature(self._file)
+            return signature(self._file)
         except OSError:
-            seen = None
+            return None
+
+    def keys(self) -> LegacyKeys:
+        seen = self.signature()
         if seen != self._seen:
             self._seen = seen
             self._keys = self._read() if seen is not None and seen[1] <= _LARGEST else {}

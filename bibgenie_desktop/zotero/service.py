@@ -22,9 +22,7 @@ from bibgenie_desktop.domain.ids import Clock
 from bibgenie_desktop.domain.locators import Locator, split_id
 from bibgenie_desktop.zotero import links, quiet_gc
 from bibgenie_desktop.zotero.attachments import Files
-from bibgenie_desktop.zotero.better_bibtex import BetterBibtex
 from bibgenie_desktop.zotero.counts import CollectionCount, Counts, TagCount
-from bibgenie_desktop.zotero.discovery import Candidate
 from bibgenie_desktop.zotero.documents import Documents
 from bibgenie_desktop.zotero.fulltext import Coverage
 from bibgenie_desktop.zotero.index_file import Brief
@@ -32,10 +30,9 @@ from bibgenie_desktop.zotero.index_terms import Mode
 from bibgenie_desktop.zotero.indexed_search import IndexedSearch
 from bibgenie_desktop.zotero.indexing import Indexing
 from bibgenie_desktop.zotero.library import Attachment, Contents, Item, Library
-from bibgenie_desktop.zotero.reader import read_contents
 from bibgenie_desktop.zotero.reading import ReadableLibrary
 from bibgenie_desktop.zotero.search import Hits, MetadataIndex, Query
-from bibgenie_desktop.zotero.snapshot import FileState, Snapshot, SnapshotCancelled, SnapshotSource
+from bibgenie_desktop.zotero.source import LibrarySource, SourceKind, Taken, TakingCancelled
 from bibgenie_desktop.zotero.text_search import TextHits, search_texts
 
 PATIENCE_FOR_TEXTS_S = 6.0
@@ -46,8 +43,8 @@ QUICK_S, REST = 0.25, 4.0
 """A load that takes longer is not repeated by tool calls until four times its length has passed."""
 SMALL = 3_000
 """Items that are searched in memory faster than anyone notices; with more, the index searches."""
-POLL_S, QUIET_S, BUSY_S, AFTER_STALE_S = 3.0, 1.0, 5.0, 30.0
-"""Looks at the files every 3 s, reads when they are quiet for 1 s or after 5 s, pauses 30 s after failing."""
+QUIET_S, BUSY_S, AFTER_STALE_S = 1.0, 5.0, 30.0
+"""A watcher reads what has been quiet for 1 s, or after 5 s, and pauses 30 s after failing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +60,12 @@ class LibraryStatus:
     userdata_version: int
     stale: bool
     notice: str
+    kind: SourceKind = "files"
 
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    snapshot: Snapshot
+    taken: Taken
     contents: Contents
     index: MetadataIndex
 
@@ -77,16 +75,14 @@ class ZoteroLibrary(ReadableLibrary):
 
     def __init__(
         self,
-        candidate: Candidate,
-        private_dir: Path,
+        source: LibrarySource,
+        files: Files,
         documents: Documents,
         clock: Clock,
-        source: SnapshotSource | None = None,
+        private_dir: Path,
     ) -> None:
-        super().__init__(Files(candidate.data_dir, candidate.base_attachment_path), documents)
-        self._candidate = candidate
-        self._source = source or SnapshotSource(candidate.data_dir, private_dir, clock)
-        self._better_bibtex = BetterBibtex(candidate.data_dir, private_dir)
+        super().__init__(files, documents)
+        self._source = source
         self._indexing = Indexing(private_dir, self._files, documents.twin())
         self._clock = clock
         self._loaded: _Loaded | None = None
@@ -111,17 +107,18 @@ class ZoteroLibrary(ReadableLibrary):
 
     @property
     def status(self) -> LibraryStatus:
-        snapshot = self._loaded.snapshot if self._loaded else None
+        taken = self._loaded.taken if self._loaded else None
         return LibraryStatus(
-            data_dir=self._candidate.data_dir,
-            loaded=snapshot is not None,
+            data_dir=self._source.data_dir,
+            loaded=taken is not None,
             items=len(self.contents.items),
             libraries=self.contents.libraries,
-            taken_at=snapshot.taken_at if snapshot else 0,
-            age_ms=max(0, self._clock() - snapshot.taken_at) if snapshot else 0,
-            userdata_version=snapshot.userdata_version if snapshot else 0,
-            stale=snapshot.stale if snapshot else False,
-            notice=snapshot.notice if snapshot else "",
+            taken_at=taken.taken_at if taken else 0,
+            age_ms=max(0, self._clock() - taken.taken_at) if taken else 0,
+            userdata_version=taken.version if taken else 0,
+            stale=taken.stale if taken else False,
+            notice=taken.notice if taken else "",
+            kind=self._source.kind,
         )
 
     def item(self, full_id: str) -> Item | None:
@@ -163,7 +160,7 @@ class ZoteroLibrary(ReadableLibrary):
     async def watch(self, refreshed: Callable[[LibraryStatus], None]) -> None:
         """Follow Zotero's writes until cancelled; `refreshed` is called after each new state."""
         while True:
-            await asyncio.sleep(POLL_S)
+            await asyncio.sleep(self._source.poll_s)
             if not await self._changed():
                 continue
             await self._wait_for_quiet()
@@ -182,6 +179,7 @@ class ZoteroLibrary(ReadableLibrary):
         await asyncio.to_thread(self._worker.shutdown, True, cancel_futures=True)
         if self._check is not None:
             await asyncio.wait({self._check})
+        await asyncio.to_thread(self._source.close)
 
     async def _become_current(self, patience: float | None) -> None:
         """To be called with the lock held."""
@@ -191,45 +189,45 @@ class ZoteroLibrary(ReadableLibrary):
         except LibraryUnavailable as error:
             if before is None:
                 raise
-            stale = replace(before.snapshot, stale=True, notice=error.title)
-            loaded = replace(before, snapshot=stale)
+            loaded = replace(before, taken=replace(before.taken, stale=True, notice=error.title))
         self._loaded = loaded
         self._indexing.follow(loaded.contents)
         cost = time.monotonic() - started
         self._rest_until = time.monotonic() + REST * max(0.0, cost - QUICK_S)
-        if not loaded.snapshot.verified and (self._check is None or self._check.done()):
-            self._check = asyncio.ensure_future(self._verify(loaded.snapshot))
+        if not loaded.taken.verified and (self._check is None or self._check.done()):
+            self._check = asyncio.ensure_future(self._verify(loaded.taken))
 
     def _load(self, before: _Loaded | None, patience: float | None) -> _Loaded:
-        """In the thread: a snapshot, its contents, their index."""
-        snapshot = self._source.refresh(self._closing.is_set, patience)
-        if before is not None and snapshot.path == before.snapshot.path:
-            return replace(before, snapshot=snapshot)
-        with quiet_gc.loading(), contextlib.closing(snapshot.connect()) as connection:
-            contents = read_contents(connection, self._better_bibtex.keys())
-        return _Loaded(snapshot, contents, MetadataIndex(contents))
+        """In the thread: a state, its contents, their index."""
+        taken = self._source.take(self._closing.is_set, patience)
+        if before is not None and taken.lasting and taken.mark == before.taken.mark:
+            return replace(before, taken=taken)
+        with quiet_gc.loading():
+            contents = self._source.read(taken, before.contents if before else None)
+        return _Loaded(taken, contents, MetadataIndex(contents))
 
-    async def _verify(self, snapshot: Snapshot) -> None:
+    async def _verify(self, taken: Taken) -> None:
         """The check of all pages that a large first copy was spared; it runs after the list is there."""
         try:
-            verified = await self._in(self._snapshots, lambda: self._source.verify(snapshot))
+            verified = await self._in(self._snapshots, lambda: self._source.verify(taken))
         except LibraryUnavailable as error:
-            verified = replace(snapshot, stale=True, notice=error.text)
-        except SnapshotCancelled:
+            verified = replace(taken, stale=True, notice=error.text)
+        except TakingCancelled:
             return
-        if self._loaded is not None and self._loaded.snapshot.path == snapshot.path:
-            self._loaded = replace(self._loaded, snapshot=verified)
+        if self._loaded is not None and self._loaded.taken is taken:
+            self._loaded = replace(self._loaded, taken=verified)
 
     async def _changed(self) -> bool:
-        return await self._in(self._snapshots, self._source.changed)
+        mark = await self._in(self._snapshots, self._source.mark)
+        return self._loaded is None or mark != self._loaded.taken.mark
 
     async def _wait_for_quiet(self) -> None:
-        last: FileState | None = None
+        last: str | None = None
         for _ in range(round(BUSY_S / QUIET_S)):
-            state = await self._in(self._snapshots, self._source.look)
-            if state == last:
+            mark = await self._in(self._snapshots, self._source.mark)
+            if mark == last:
                 return
-            last = state
+            last = mark
             await asyncio.sleep(QUIET_S)
 
     # -- use

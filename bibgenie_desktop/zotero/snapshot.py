@@ -16,12 +16,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bibgenie_desktop.domain.errors import BibGenieError, LibraryUnavailable
+from bibgenie_desktop.domain.errors import LibraryUnavailable
 from bibgenie_desktop.domain.ids import Clock
 from bibgenie_desktop.zotero import copycheck, filesystem
 from bibgenie_desktop.zotero.discovery import DATABASE, check_directory
 from bibgenie_desktop.zotero.filesystem import Signature, head, signature
 from bibgenie_desktop.zotero.running import zotero_answers
+from bibgenie_desktop.zotero.source import TakingCancelled
 
 PATIENCE_S = 20.0
 """How long a refresh tries: longer than Zotero's pauses between two writes, short enough to wait for."""
@@ -35,15 +36,10 @@ CLOCK_GRAIN_NS = 20_000_000
 CHECK_AT_ONCE = 64 << 20
 """Up to this size the first copy is checked before it is used: the check costs six times the copy."""
 
-_WAL_HEAD, _JOURNAL_HEAD = 32, 28
-
-
-class SnapshotCancelled(BibGenieError):
-    """The caller gave up; nothing was replaced."""
-
-
 SWAP_S = 2.0
 """How long the database may be away: Zotero replaces it by a new file now and then."""
+
+_WAL_HEAD, _JOURNAL_HEAD = 32, 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +96,11 @@ class SnapshotSource:
         self._damaged: FileState | None = None
         self._count = 0
 
+    @property
+    def seen(self) -> FileState | None:
+        """The state of the files that the last good snapshot was taken from."""
+        return self._seen
+
     def changed(self) -> bool:
         """Whether the files differ from those of the last good snapshot; looks at their times only."""
         return self._seen is None or self.look() != self._seen
@@ -109,12 +110,12 @@ class SnapshotSource:
     ) -> Snapshot:
         """A current snapshot, or after some seconds of trying the last good one, marked stale.
 
-        Raises `LibraryUnavailable` where there is nothing readable, and `SnapshotCancelled`.
+        Raises `LibraryUnavailable` where there is nothing readable, and `TakingCancelled`.
         """
 
         def check() -> None:
             if cancelled():
-                raise SnapshotCancelled
+                raise TakingCancelled
 
         self._prepare()
         deadline = time.monotonic() + (self._patience if patience is None else patience)

@@ -16,9 +16,11 @@ from typing import Any
 
 import pytest
 
-from bibgenie_desktop.zotero.discovery import check_directory
+from bibgenie_desktop.zotero.attachments import Files
+from bibgenie_desktop.zotero.discovery import Candidate, check_directory
 from bibgenie_desktop.zotero.documents import Documents
 from bibgenie_desktop.zotero.library import Contents, Item
+from bibgenie_desktop.zotero.local_source import LocalSource
 from bibgenie_desktop.zotero.reader import read_contents
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 from bibgenie_desktop.zotero.snapshot import SnapshotSource
@@ -65,8 +67,18 @@ def titled(contents: Contents, beginning: str) -> Item:
     return next(i for i in contents.items.values() if i.title.startswith(beginning))
 
 
-def opened_library(data_dir: Path, private: Path, **options: Any) -> ZoteroLibrary:
-    return ZoteroLibrary(check_directory(data_dir), private, Documents(**options), now)
+def opened_library(
+    data_dir: Path, private: Path, snapshots: SnapshotSource | None = None, **options: Any
+) -> ZoteroLibrary:
+    return library_of(check_directory(data_dir), private, snapshots, **options)
+
+
+def library_of(
+    candidate: Candidate, private: Path, snapshots: SnapshotSource | None = None, **options: Any
+) -> ZoteroLibrary:
+    source = LocalSource(candidate.data_dir, private, now, snapshots)
+    files = Files(candidate.data_dir, candidate.base_attachment_path)
+    return ZoteroLibrary(source, files, Documents(**options), now, private)
 
 
 def hashes(folder: Path) -> dict[str, str]:

@@ -17,13 +17,14 @@ import pytest
 
 from bibgenie_desktop.domain.errors import DocumentUnreadable, LibraryUnavailable
 from bibgenie_desktop.domain.locators import Locator
-from bibgenie_desktop.zotero import service
-from bibgenie_desktop.zotero.discovery import Candidate, check_directory
-from bibgenie_desktop.zotero.documents import Documents
+from bibgenie_desktop.zotero import local_source
+from bibgenie_desktop.zotero.discovery import Candidate
+from bibgenie_desktop.zotero.local_source import LocalSource
 from bibgenie_desktop.zotero.search import Query
 from bibgenie_desktop.zotero.service import LibraryStatus, ZoteroLibrary
-from bibgenie_desktop.zotero.snapshot import Snapshot, SnapshotCancelled, SnapshotSource
-from tests.zotero.helpers import SAMPLE, now, opened_library, sample_copy, titled
+from bibgenie_desktop.zotero.snapshot import Snapshot, SnapshotSource
+from bibgenie_desktop.zotero.source import TakingCancelled
+from tests.zotero.helpers import SAMPLE, library_of, now, opened_library, sample_copy, titled
 
 
 @asynccontextmanager
@@ -57,8 +58,8 @@ async def test_nothing_is_there_before_loading_and_everything_after(tmp_path: Pa
 
 async def test_concurrent_first_uses_load_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loads = []
-    read = service.read_contents
-    monkeypatch.setattr(service, "read_contents", lambda *c: loads.append(1) or read(*c))
+    read = local_source.read_contents
+    monkeypatch.setattr(local_source, "read_contents", lambda *c: loads.append(1) or read(*c))
     async with opened(SAMPLE, tmp_path) as library:
         await asyncio.gather(*(library.ensure_loaded() for _ in range(5)))
         await library.ensure_loaded()
@@ -75,8 +76,8 @@ async def test_a_change_in_zotero_is_seen_by_the_next_question(tmp_path: Path) -
 
 
 async def test_a_watcher_reports_new_states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "POLL_S", 0.02)
-    monkeypatch.setattr(service, "QUIET_S", 0.05)
+    monkeypatch.setattr(LocalSource, "poll_s", 0.02)
+    monkeypatch.setattr("bibgenie_desktop.zotero.service.QUIET_S", 0.05)
     zotero = sample_copy(tmp_path / "Zotero")
     seen: asyncio.Queue[LibraryStatus] = asyncio.Queue()
     async with opened(zotero, tmp_path / "private") as library:
@@ -129,8 +130,7 @@ async def test_the_loop_is_never_blocked_by_loading(tmp_path: Path) -> None:
             time.sleep(0.4)
             return super().refresh(*args, **kwargs)
 
-    source = Slow(SAMPLE, tmp_path, now)
-    library = ZoteroLibrary(check_directory(SAMPLE), tmp_path, Documents(), now, source)
+    library = opened_library(SAMPLE, tmp_path, snapshots=Slow(SAMPLE, tmp_path, now))
     loading = asyncio.ensure_future(library.ensure_loaded())
     ticks = 0
     while not loading.done():
@@ -151,13 +151,11 @@ async def test_closing_stops_a_load_that_waits_for_zotero(tmp_path: Path) -> Non
                 time.sleep(0.01)
             return super().refresh(cancelled, patience)
 
-    library = ZoteroLibrary(
-        check_directory(SAMPLE), tmp_path, Documents(), now, Waiting(SAMPLE, tmp_path, now)
-    )
+    library = opened_library(SAMPLE, tmp_path, snapshots=Waiting(SAMPLE, tmp_path, now))
     loading = asyncio.ensure_future(library.ensure_loaded())
     assert await asyncio.to_thread(waiting.wait, 10)
     await asyncio.wait_for(library.close(), 10)
-    with pytest.raises(SnapshotCancelled):
+    with pytest.raises(TakingCancelled):
         await loading
     assert not library.status.loaded
 
@@ -243,7 +241,7 @@ async def test_linked_files_use_the_base_directory_of_the_profile(tmp_path: Path
         )
     for base, status in ((tmp_path / "base", "ok"), (None, "missing")):
         candidate = Candidate(zotero, "p", base)
-        library = ZoteroLibrary(candidate, tmp_path / "private", Documents(), now)
+        library = library_of(candidate, tmp_path / "private")
         await library.ensure_loaded()
         item = titled(library.contents, "Promoting memory")
         found = library.attachment(item.attachments[0].id)

@@ -16,7 +16,8 @@ import pytest
 
 from bibgenie_desktop.domain.errors import LibraryUnavailable
 from bibgenie_desktop.zotero import filesystem
-from bibgenie_desktop.zotero.snapshot import Snapshot, SnapshotCancelled, SnapshotSource
+from bibgenie_desktop.zotero.snapshot import Snapshot, SnapshotSource
+from bibgenie_desktop.zotero.source import TakingCancelled
 from tests.zotero.helpers import bare_database, contents_of, generated, hashes, now, sample_copy
 
 posix = pytest.mark.skipif(os.name != "posix", reason="file modes are those of POSIX")
@@ -173,7 +174,7 @@ def test_where_times_tell_nothing_the_file_is_read_twice(
 def test_giving_up_replaces_nothing(zotero: Path, private: Path) -> None:
     source = SnapshotSource(zotero, private, now)
     first = source.refresh()
-    with pytest.raises(SnapshotCancelled):
+    with pytest.raises(TakingCancelled):
         source.refresh(cancelled=lambda: True)
     assert first.path.exists()
     assert [p.name for p in private.glob("library-*")] == [first.path.name]
