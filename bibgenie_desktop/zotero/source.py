@@ -11,8 +11,8 @@ What a source has to do:
 
 - `mark` names the state there is now, `take` the state it fetched. Equal marks mean equal contents, and the
   contents of an equal mark are not read again. A source on a network may remember its answer for a while.
-- `take` makes a state ready to be read: it copies, or asks what changed since the last one and stores that. It
-  raises `LibraryUnavailable` with a sentence where it cannot; the library then goes on with what it has,
+- `take` makes a state ready to be read: it copies, or asks what changed since the last one and stores that.
+  It raises `LibraryUnavailable` with a sentence where it cannot; the library then goes on with what it has,
   marked stale. It looks at `cancelled` often and raises `TakingCancelled`.
 - `read` returns all contents. `before` are those that are shown now, so that a source that knows what changed
   can replace only that in copies of its mappings; it may be ignored.
