@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QObject, Signal
 
 from bibgenie_desktop.domain.errors import UserError
-from bibgenie_desktop.domain.parts import Draft
+from bibgenie_desktop.domain.parts import Draft, ImagePart, ResourcePart
 from bibgenie_desktop.domain.states import Action, SessionState
 from bibgenie_desktop.gui.components import Banner
 from bibgenie_desktop.gui.composer import ComposerState
@@ -98,6 +100,22 @@ class Writing(QObject):
         draft = self._draft()
         self._chats.drafts.typed(draft)
         self.draft_changed.emit(draft)
+
+    def attach(self, parts: Sequence[ImagePart | ResourcePart]) -> None:
+        """Adds pictures or Zotero resources to what is being written; what is there already is not added
+        twice. Says why where nothing can be written now."""
+        reason = self._composer.state.read_only or self._composer.state.frozen
+        if reason:
+            self._window.toast(tr("Not attached"), reason, tone="accent")
+            return
+        now = self._attached.attached
+        new = tuple(part for part in dict.fromkeys(parts) if part not in now)
+        if not new:
+            return
+        draft = Draft(self._composer.text, (*now, *new))
+        self._on_draft_shown(draft)
+        self._chats.drafts.typed(draft)
+        self._composer.focus_text()
 
     def _on_attachment_removed(self, key: str) -> None:
         views = attachments_of(self._attached.attached)
