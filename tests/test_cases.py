@@ -465,7 +465,7 @@ async def test_posthog_86464_every_end_of_a_compaction_leads_back_to_idle(tmp_pa
             assert names(chat).endswith("U5 A5")
 
 
-LEFT = ("pending_reply", "write_permit", "purge_permit", "journal", "draft")
+LEFT = ("pending_reply", "write_permit", "purge_permit", "follow_up", "undone", "draft")
 
 
 @pytest.mark.parametrize("end", ENDS)

@@ -30,17 +30,17 @@ def _mended(part: Part) -> Part:
         case TextPart():
             return replace(part, text=mended_text(part.text))
         case ReasoningPart():
-            return replace(part, text=mended_text(part.text), opaque=_mended_value(part.opaque))
+            return replace(part, text=mended_text(part.text), opaque=mended_value(part.opaque))
         case ToolPart():
             return replace(
                 part,
                 id=mended_text(part.id),
                 name=mended_text(part.name),
-                input=_mended_value(part.input),
+                input=mended_value(part.input),
                 result=mended_text(part.result),
                 sent=mended_text(part.sent),
                 note=mended_text(part.note),
-                opaque=_mended_value(part.opaque),
+                opaque=mended_value(part.opaque),
                 resources=tuple(
                     Resource(_mended_locator(r.locator), mended_text(r.title)) for r in part.resources
                 ),
@@ -61,7 +61,8 @@ def _mended_locator(locator: Locator) -> Locator:
     return replace(locator, **texts)
 
 
-def _mended_value(value: Any) -> Any:
+def mended_value(value: Any) -> Any:
+    """Any value as plain JSON."""
     match value:
         case str():
             return mended_text(value)
@@ -70,8 +71,8 @@ def _mended_value(value: Any) -> Any:
         case float():
             return value if math.isfinite(value) else None
         case list() | tuple():
-            return [_mended_value(each) for each in value]
+            return [mended_value(each) for each in value]
         case Mapping():
-            return {mended_text(str(key)): _mended_value(each) for key, each in value.items()}
+            return {mended_text(str(key)): mended_value(each) for key, each in value.items()}
         case _:
             return repr(value)

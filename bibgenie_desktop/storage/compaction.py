@@ -13,9 +13,6 @@ from bibgenie_desktop.domain.topology import back_to_boundary, refusal
 from bibgenie_desktop.storage.records import Records
 from bibgenie_desktop.storage.rows import insert_message
 
-UNDONE = "undone"
-"""The kind of journal entry that says at which revision a checkpoint was taken back; a move ends it."""
-
 
 class Compaction(Records):
     def commit_checkpoint(
@@ -45,15 +42,13 @@ class Compaction(Records):
             if not isinstance(leaf, Checkpoint):
                 raise NotAllowed("There is no checkpoint at the end of this branch.", "Compact first.")
             moved = self._move_leaf(session, leaf.parent_id)
-            self._db.run("DELETE FROM journal WHERE session_id = ? AND kind = ?", session_id, UNDONE)
+            self._db.run("DELETE FROM undone WHERE session_id = ?", session_id)
             self._db.run(
-                "INSERT INTO journal (id, session_id, message_id, kind, content, created_at) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
-                self._ids(),
+                "INSERT INTO undone (session_id, message_id, branch_revision, created_at) "
+                "VALUES (?, ?, ?, ?)",
                 session_id,
                 leaf.id,
-                UNDONE,
-                str(moved.branch_revision),
+                moved.branch_revision,
                 self._clock(),
             )
             return moved
@@ -63,10 +58,9 @@ class Compaction(Records):
         with self._db.reading():
             session = self._session(session_id)
             row = self._db.row(
-                "SELECT 1 FROM journal WHERE session_id = ? AND kind = ? AND content = ?",
+                "SELECT 1 FROM undone WHERE session_id = ? AND branch_revision = ?",
                 session_id,
-                UNDONE,
-                str(session.branch_revision),
+                session.branch_revision,
             )
         return row is not None
 

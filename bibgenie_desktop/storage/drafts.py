@@ -15,9 +15,6 @@ from bibgenie_desktop.domain.parts import Draft, ImagePart, Part, ResourcePart, 
 from bibgenie_desktop.storage.records import Records
 from bibgenie_desktop.storage.values import Blob, NotFound, StoredDraft
 
-FOLLOW_UP = "follow-up"
-"""The kind of journal entry that holds a text which waits for the answer under way."""
-
 
 class Drafts(Records):
     def draft(self, session_id: SessionId, edits: MessageId | None = None) -> Draft:
@@ -45,13 +42,12 @@ class Drafts(Records):
         """
         with self._db.writing():
             self._session(session_id)
-            self._db.run("DELETE FROM journal WHERE session_id = ? AND kind = ?", session_id, FOLLOW_UP)
+            self._db.run("DELETE FROM follow_up WHERE session_id = ?", session_id)
             for draft in queue:
                 self._db.run(
-                    "INSERT INTO journal (id, session_id, kind, content, created_at) VALUES (?, ?, ?, ?, ?)",
+                    "INSERT INTO follow_up (id, session_id, content, created_at) VALUES (?, ?, ?, ?)",
                     self._ids(),
                     session_id,
-                    FOLLOW_UP,
                     _encoded(draft),
                     self._clock(),
                 )
@@ -64,17 +60,13 @@ class Drafts(Records):
         with self._db.writing():
             waiting = [draft for _, draft in self._follow_ups(session_id)]
             if waiting:
-                self._db.run("DELETE FROM journal WHERE session_id = ? AND kind = ?", session_id, FOLLOW_UP)
+                self._db.run("DELETE FROM follow_up WHERE session_id = ?", session_id)
                 typed = self.draft(session_id)
                 lost = [d for d in waiting if d.text not in typed.text or d.attached]
                 self._replace_draft(session_id, None, merged((*lost, typed)))
 
     def _follow_ups(self, session_id: SessionId) -> list[tuple[str, Draft]]:
-        rows = self._db.rows(
-            "SELECT id, content FROM journal WHERE session_id = ? AND kind = ? ORDER BY id",
-            session_id,
-            FOLLOW_UP,
-        )
+        rows = self._db.rows("SELECT id, content FROM follow_up WHERE session_id = ? ORDER BY id", session_id)
         return [(str(row_id), _decoded(text)) for row_id, text in rows]
 
     def _use_up(self, session_id: SessionId, parts: tuple[Part, ...]) -> None:
@@ -83,7 +75,7 @@ class Drafts(Records):
             self._replace_draft(session_id, None, Draft())
         for row_id, draft in self._follow_ups(session_id):
             if storable(draft.parts()) == parts:
-                self._db.run("DELETE FROM journal WHERE id = ?", row_id)
+                self._db.run("DELETE FROM follow_up WHERE id = ?", row_id)
                 return
 
     def save_draft(self, session_id: SessionId, edits: MessageId | None, draft: Draft) -> None:

@@ -7,8 +7,6 @@ from collections.abc import Collection
 from bibgenie_desktop.domain.errors import NotAllowed
 from bibgenie_desktop.domain.ids import SessionId
 from bibgenie_desktop.domain.messages import Session
-from bibgenie_desktop.storage.compaction import UNDONE
-from bibgenie_desktop.storage.drafts import FOLLOW_UP
 from bibgenie_desktop.storage.records import Records
 from bibgenie_desktop.storage.values import TrashCounts
 
@@ -43,10 +41,8 @@ class Trash(Records):
             trees = self._trees_going(sessions)
             counts = TrashCounts(len(sessions), len(trees), sum(self._nodes(tree) for tree in trees))
             for session_id in sessions:
-                self._db.run("DELETE FROM draft WHERE session_id = ?", session_id)
-                for kind in (FOLLOW_UP, UNDONE):
-                    self._db.run("DELETE FROM journal WHERE session_id = ? AND kind = ?", session_id, kind)
-                self._db.run("DELETE FROM pin WHERE session_id = ?", session_id)
+                for table in ("draft", "follow_up", "undone", "pin"):
+                    self._db.run(f"DELETE FROM {table} WHERE session_id = ?", session_id)
                 self._db.run("DELETE FROM session WHERE id = ?", session_id)
             for tree_id in trees:
                 self._purge(tree_id)
@@ -76,6 +72,7 @@ class Trash(Records):
             ("archived", "message_id"),
             ("label", "message_id"),
             ("estimate", "message_id"),
+            ("proposal", "message_id"),
             ("checkpoint", "message_id"),
         ):
             self._db.run(f"DELETE FROM {table} WHERE {column} IN {nodes}", tree_id)

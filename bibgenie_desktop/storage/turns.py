@@ -20,11 +20,12 @@ from bibgenie_desktop.domain.messages import (
     Status,
     UserMessage,
 )
-from bibgenie_desktop.domain.parts import Part, ToolPart
+from bibgenie_desktop.domain.parts import Part, ToolPart, ToolState
 from bibgenie_desktop.domain.topology import DamagedBranch, back_to_boundary
 from bibgenie_desktop.domain.usage import Usage
 from bibgenie_desktop.storage.compaction import Compaction
 from bibgenie_desktop.storage.drafts import Drafts
+from bibgenie_desktop.storage.journal import Journal
 from bibgenie_desktop.storage.rows import insert_message
 from bibgenie_desktop.storage.values import Finished, Recovered
 
@@ -36,7 +37,7 @@ Token = Callable[[], bool]
 """Asked last before COMMIT; True: nothing is to be written."""
 
 
-class Turns(Compaction, Drafts):
+class Turns(Compaction, Drafts, Journal):
     def send(
         self,
         session_id: SessionId,
@@ -215,7 +216,7 @@ class Turns(Compaction, Drafts):
             tree_id=session.tree_id,
             parent_id=MessageId(parent_id),
             depth=depth + 1,
-            parts=closed(storable(parts), status),
+            parts=self._closed(storable(parts), status),
             status=status,
             model=model,
             usage=usage,
@@ -263,14 +264,16 @@ class Turns(Compaction, Drafts):
             ended = self._end(session, row, "interrupted", CRASHED, pending.parts, pending.usage)
         return Recovered(session_id, ended.message.id)
 
+    def _closed(self, parts: tuple[Part, ...], status: Status) -> tuple[Part, ...]:
+        """Every open tool call gets a result that says why it has none; an open proposal stays open."""
+        stopped = status == "stopped"
+        usual = STOPPED_CALL if stopped else INTERRUPTED_CALL
+        state: ToolState = "cancelled" if stopped else "interrupted"
 
-def closed(parts: tuple[Part, ...], status: Status) -> tuple[Part, ...]:
-    """Every open tool call gets a result that says why it has none."""
-    stopped = status == "stopped"
-    sentence = STOPPED_CALL if stopped else INTERRUPTED_CALL
-    return tuple(
-        replace(part, state="cancelled" if stopped else "interrupted", result=sentence, sent=sentence)
-        if isinstance(part, ToolPart) and part.state == "pending"
-        else part
-        for part in parts
-    )
+        def ended(part: Part) -> Part:
+            if not isinstance(part, ToolPart) or part.state != "pending":
+                return part
+            sentence = self._open_call(part.id) or usual
+            return replace(part, state=state, result=sentence, sent=sentence)
+
+        return tuple(ended(part) for part in parts)

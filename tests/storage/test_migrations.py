@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bibgenie_desktop.domain.errors import NewerDatabase, StoreUnavailable
+from bibgenie_desktop.domain.ids import SessionId
 from bibgenie_desktop.domain.messages import Checkpoint
 from bibgenie_desktop.storage.connection import Connection
 from bibgenie_desktop.storage.migrate import KEPT_BACKUPS, back_up, check_version, prepare
@@ -46,7 +47,10 @@ DESIGN = {
     "estimate": "message_id version tokens",
     "model_fact": "model name value",
     "write_permit": "message_id",
-    "journal": "id created_at",
+    "journal": "id call_id session_id message_id kind content created_at",
+    "proposal": "call_id message_id content created_at",
+    "follow_up": "id session_id content created_at",
+    "undone": "session_id message_id branch_revision created_at",
     "migration": "name",
 }
 
@@ -107,6 +111,28 @@ def test_every_earlier_version_arrives_at_the_present_schema_with_its_data(
             assert len(found.path) >= 5
             assert any(isinstance(message, Checkpoint) for message in found.path)
             turn(store, row.session)
+
+
+def test_what_waits_leaves_the_journal_and_serves_on(path: Path) -> None:
+    """m0003: follow-ups become the draft, a checkpoint taken back stays so; the journal begins empty."""
+    path.parent.mkdir(mode=0o700)
+    with plain(path) as old:
+        old.executescript((FIXTURES / "m0002_estimates.sql").read_text(encoding="utf-8"))
+        ((session, revision),) = old.execute(
+            "SELECT id, branch_revision FROM session WHERE branch_revision > 0 ORDER BY id LIMIT 1"
+        ).fetchall()
+        entry = "INSERT INTO journal (id, session_id, message_id, kind, content, created_at) VALUES "
+        old.execute(f"{entry} ('j1', ?, NULL, 'follow-up', '{{\"text\":\"And then?\"}}', 1)", (session,))
+        old.execute(f"{entry} ('j2', ?, 'm', 'undone', '0', 1)", (session,))
+        old.execute(f"{entry} ('j3', ?, 'm', 'undone', ?, 2)", (session, str(revision)))
+        old.execute(f"{entry} ('j4', 'gone', NULL, 'follow-up', 'x', 3)")
+    with opened(path, start=10_000) as store:
+        assert store.journal() == ()
+        assert store.checkpoint_undone(SessionId(session))
+        store.reclaim_queue(SessionId(session))
+        assert store.draft(SessionId(session)).text.startswith("And then?")
+    assert count(path, "follow_up") == 0
+    assert count(path, "undone") == 1
 
 
 def test_there_is_a_fixture_of_every_earlier_version() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from bibgenie_desktop.storage.migrations import m0001_initial, m0002_estimates
+from bibgenie_desktop.storage.migrations import m0001_initial, m0002_estimates, m0003_journal
 
 Execute: TypeAlias = Callable[[str], object]
 Migration: TypeAlias = tuple[str, Callable[[Execute], None]]
@@ -17,4 +17,5 @@ Migration: TypeAlias = tuple[str, Callable[[Execute], None]]
 MIGRATIONS: tuple[Migration, ...] = (
     ("m0001_initial", m0001_initial.apply),
     ("m0002_estimates", m0002_estimates.apply),
+    ("m0003_journal", m0003_journal.apply),
 )
