@@ -111,7 +111,7 @@ def fixed_for(
     """
     safe_limit, _ = _safe_limit(profile)
     most = FIXED_SHARE * safe_limit
-    offered = tuple(tools) if profile.tools else ()
+    offered = tuple(t for t in tools if profile.vision or not t.needs_vision) if profile.tools else ()
     smallest = prompts[-1]
     full = _with_reader(offered, reader, slim=False)
     candidates = [(prompt, full) for prompt in prompts]

@@ -127,18 +127,11 @@ def _part_to_json(part: Part) -> dict[str, Any]:
                 ]
             if part.note:
                 value["note"] = part.note
+            if part.images:
+                value["images"] = [_image_to_json(image) for image in part.images]
             return cast(dict[str, Any], plain(value, "A tool call")) | _opaque(part.opaque)
         case ImagePart():
-            value = {
-                "type": "image",
-                "step": part.step,
-                "blob": part.blob,
-                "name": part.name,
-                "mime": part.mime,
-                "width": part.width,
-                "height": part.height,
-            }
-            return cast(dict[str, Any], plain(value, "A picture"))
+            return {"type": "image", "step": part.step, **_image_to_json(part)}
         case ResourcePart():
             value = {
                 "type": "resource",
@@ -148,6 +141,17 @@ def _part_to_json(part: Part) -> dict[str, Any]:
                 "sent": part.sent,
             }
             return cast(dict[str, Any], plain(value, "An attached resource"))
+
+
+def _image_to_json(part: ImagePart) -> dict[str, Any]:
+    value = {
+        "blob": part.blob,
+        "name": part.name,
+        "mime": part.mime,
+        "width": part.width,
+        "height": part.height,
+    }
+    return cast(dict[str, Any], plain(value, "A picture"))
 
 
 def _opaque(opaque: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -234,22 +238,30 @@ def _part_from_json(value: Mapping[str, Any]) -> Part:
                 ),
                 note=_text(value, "note", ""),
                 opaque=_opaque_from(value),
+                images=tuple(
+                    _image_from_json(_object(each, "A picture"))
+                    for each in _list(value.get("images", []), "The pictures")
+                ),
             )
         case "image":
-            return ImagePart(
-                blob=_text(value, "blob"),
-                name=_text(value, "name"),
-                mime=_text(value, "mime"),
-                width=_integer(value, "width", 0),
-                height=_integer(value, "height", 0),
-                step=step,
-            )
+            return _image_from_json(value, step)
         case "resource":
             return ResourcePart(
                 locator_from_json(value.get("locator")), _text(value, "title"), _text(value, "sent"), step
             )
         case other:
             raise InvalidContent(f"A part has the unknown type “{other[:40]}”.")
+
+
+def _image_from_json(value: Mapping[str, Any], step: int = 0) -> ImagePart:
+    return ImagePart(
+        blob=_text(value, "blob"),
+        name=_text(value, "name"),
+        mime=_text(value, "mime"),
+        width=_integer(value, "width", 0),
+        height=_integer(value, "height", 0),
+        step=step,
+    )
 
 
 def locator_from_json(value: object) -> Locator:

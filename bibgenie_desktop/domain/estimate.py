@@ -61,7 +61,8 @@ class Estimator:
                 opaque = as_json(dict(part.opaque)) if part.opaque else ""
                 return self.text(part.text + opaque) if again else 0
             case ToolPart():
-                return PER_TOOL + self.text(part.name + as_json(dict(part.input))) + self.text(part.sent)
+                call = PER_TOOL + self.text(part.name + as_json(dict(part.input)))
+                return call + self.text(part.sent) + PER_IMAGE * len(part.images)
             case ImagePart():
                 return PER_IMAGE
             case ResourcePart():

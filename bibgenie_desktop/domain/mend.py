@@ -41,6 +41,7 @@ def _mended(part: Part) -> Part:
                 sent=mended_text(part.sent),
                 note=mended_text(part.note),
                 opaque=mended_value(part.opaque),
+                images=tuple(replace(image, name=mended_text(image.name)) for image in part.images),
                 resources=tuple(
                     Resource(_mended_locator(r.locator), mended_text(r.title)) for r in part.resources
                 ),

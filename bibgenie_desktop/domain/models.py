@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from bibgenie_desktop.domain.prices import Prices
@@ -58,8 +58,14 @@ class ToolSpec:
     parameters: Mapping[str, Any]
     slim_description: str = ""
     slim_parameters: Mapping[str, Any] | None = None
+    needs_vision: bool = False
+    """Its results are pictures: offered only to models that see."""
 
     def slim(self) -> ToolSpec:
-        return ToolSpec(
-            self.name, self.slim_description or self.description, self.slim_parameters or self.parameters
+        return replace(
+            self,
+            description=self.slim_description or self.description,
+            parameters=self.slim_parameters or self.parameters,
+            slim_description="",
+            slim_parameters=None,
         )

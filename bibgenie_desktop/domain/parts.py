@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -30,6 +30,18 @@ class ReasoningPart:
 
 
 @dataclass(frozen=True, slots=True)
+class ImagePart:
+    """A picture, kept by content hash; its size in pixels is what the model was sent."""
+
+    blob: str
+    name: str
+    mime: str
+    width: int = 0
+    height: int = 0
+    step: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ToolPart:
     """A call with its result. `result` is whole; `sent` is what the model saw of it, fixed at that moment.
 
@@ -47,18 +59,8 @@ class ToolPart:
     note: str = ""
     """A short fact for the folded line: `12 items`."""
     opaque: Mapping[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ImagePart:
-    """A picture, kept by content hash; its size in pixels is what the model was sent."""
-
-    blob: str
-    name: str
-    mime: str
-    width: int = 0
-    height: int = 0
-    step: int = 0
+    images: tuple[ImagePart, ...] = ()
+    """Pictures that belong to the result, such as a page that was looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,15 @@ def merged(drafts: Iterable[Draft]) -> Draft:
     kept = [d for d in drafts if not d.empty]
     text = "\n\n".join(d.text for d in kept if d.text.strip())
     return kept[0] if len(kept) == 1 else Draft(text, tuple(part for d in kept for part in d.attached))
+
+
+def images_of(parts: Iterable[Part]) -> Iterator[ImagePart]:
+    """All pictures of some parts, those of tool results included."""
+    for part in parts:
+        if isinstance(part, ImagePart):
+            yield part
+        elif isinstance(part, ToolPart):
+            yield from part.images
 
 
 def title_of(parts: tuple[Part, ...], most: int = 60) -> str:

@@ -50,7 +50,8 @@ def _part(part: Part) -> str:
             call = f"[tool {part.name}] {as_json(dict(part.input))}"
             result = cut(part.sent or part.result, RESULT_HEAD, RESULT_TAIL)
             places = "".join(f"\n- {describe(r)}" for r in part.resources)
-            return f"{call}\n[tool result: {part.state}]\n{result}{places}"
+            pictures = "".join(f"\n{_part(image)}" for image in part.images)
+            return f"{call}\n[tool result: {part.state}]\n{result}{pictures}{places}"
 
 
 def describe(resource: Resource) -> str:

@@ -16,7 +16,7 @@ from bibgenie_desktop.domain.ids import MessageId
 from bibgenie_desktop.domain.messages import Path
 from bibgenie_desktop.domain.models import ModelProfile, ToolSpec
 from bibgenie_desktop.domain.occupancy import Occupancy, measure, usages_of
-from bibgenie_desktop.domain.parts import Draft, ImagePart, Part
+from bibgenie_desktop.domain.parts import Draft, Part, images_of
 from bibgenie_desktop.domain.projection import DRAFT_ID, Projection, project
 from bibgenie_desktop.domain.usage import Usage
 from bibgenie_desktop.providers.base import Request
@@ -171,7 +171,7 @@ def request_of(plan: Plan, images: Mapping[str, bytes] | None = None) -> Request
 def blobs_of(projection: Projection) -> tuple[str, ...]:
     """The content hashes of the pictures a request carries."""
     parts = (p for m in projection.messages for p in m.parts)
-    return tuple(dict.fromkeys(p.blob for p in parts if isinstance(p, ImagePart)))
+    return tuple(dict.fromkeys(image.blob for image in images_of(parts)))
 
 
 def without_draft(plan: Plan) -> Plan:

@@ -79,6 +79,17 @@ def test_a_model_without_tools_is_offered_none() -> None:
     assert fixed_for(profile_of(100_000, tools=False), PROMPTS, TOOLS, READER).tools == ()
 
 
+def test_a_tool_that_shows_pictures_is_offered_to_models_that_see_and_shrinks_with_the_others() -> None:
+    shows = ToolSpec("view_page", "Shows a page.", {"type": "object"}, "Page.", needs_vision=True)
+    offered = [
+        [t.name for t in fixed_for(profile_of(vision=vision), PROMPTS, (*TOOLS, shows), READER).tools]
+        for vision in (True, False)
+    ]
+    assert "view_page" in offered[0]
+    assert offered[1] == [name for name in offered[0] if name != "view_page"]
+    assert shows.slim() == ToolSpec("view_page", "Page.", {"type": "object"}, needs_vision=True)
+
+
 def test_a_request_asks_for_what_is_left_of_the_window_at_most() -> None:
     limits = limits_of(profile_of(10_000, max_output=4_000), 0)
     assert limits.output_room(2_000) == 4_000

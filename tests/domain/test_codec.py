@@ -65,6 +65,7 @@ tool = st.builds(
     resources=st.lists(st.builds(Resource, locator, text), max_size=2).map(tuple),
     note=text,
     opaque=st.none() | mapping,
+    images=st.lists(st.builds(ImagePart, text, text, text, number, number), max_size=2).map(tuple),
 )
 parts = st.lists(
     st.builds(TextPart, text, step)
@@ -155,6 +156,7 @@ def test_everything_from_outside_can_be_made_storable() -> None:
             {SURROGATE: [object()]},
             "done",
             resources=(Resource(Locator("u", "item", quote=SURROGATE), SURROGATE),),
+            images=(ImagePart("ab", SURROGATE, "image/png"),),
         ),
         ImagePart("ab", SURROGATE, "image/png"),
         ResourcePart(Locator("u", "item", cfi=SURROGATE), SURROGATE, SURROGATE),
@@ -184,6 +186,8 @@ TOOL: dict[str, Any] = {"type": "tool", "id": "t", "name": "n", "input": {}, "st
         ([TOOL | {"input": []}], "input"),
         ([TOOL | {"opaque": 7}], "Provider data"),
         ([TOOL | {"resources": {}}], "list"),
+        ([TOOL | {"images": {}}], "list"),
+        ([TOOL | {"images": [{"name": "x", "mime": "image/png"}]}], "blob"),
         ([TOOL | {"resources": [{"title": "x"}]}], "place"),
         ([{"type": "image", "name": "x", "mime": "image/png"}], "blob"),
         ([{"type": "resource", "title": "x", "sent": ""}], "place"),

@@ -68,6 +68,12 @@ def test_images_and_attached_items_are_named() -> None:
     assert "page text" in text
 
 
+def test_a_page_that_was_looked_at_is_named() -> None:
+    page = ImagePart("sha", "Hu 2020, p. 4", "image/png", 909, 1286)
+    text = serialise_message(answer(ToolPart("t", "view_page", {}, "done", sent="shown", images=(page,))))
+    assert "shown\n[image Hu 2020, p. 4, image/png]" in text
+
+
 @given(st.text(alphabet="ae\u0301\u0308\u200d👩👨🏽🇩🇪\n ", max_size=400), st.integers(0, 400))
 def test_a_cut_never_splits_a_grapheme(text: str, at: int) -> None:
     border = grapheme_border(text, at)

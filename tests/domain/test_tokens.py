@@ -45,6 +45,8 @@ def test_an_image_costs_the_same_whatever_its_size_or_place() -> None:
     estimator = Estimator(profile_of())
     small, large = (ImagePart("sha", "a.png", "image/png", n, n) for n in (10, 4_000))
     assert estimator.part(small) == estimator.part(large) == PER_IMAGE
+    seen, unseen = (ToolPart("t", "view_page", {}, "done", images=images) for images in ((large, small), ()))
+    assert estimator.part(seen) - estimator.part(unseen) == 2 * PER_IMAGE
 
 
 def test_reasoning_counts_only_where_the_model_gets_it_again() -> None:

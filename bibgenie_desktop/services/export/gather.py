@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 from bibgenie_desktop.domain.ids import SessionId
 from bibgenie_desktop.domain.messages import Checkpoint, Message, Path, PendingReply, Session
-from bibgenie_desktop.domain.parts import ImagePart, Part
+from bibgenie_desktop.domain.parts import Part, images_of
 from bibgenie_desktop.domain.topology import BrokenNode, DamagedBranch, Placeholder
 from bibgenie_desktop.services.export.html import export_html
 from bibgenie_desktop.services.export.markdown import export_markdown
@@ -83,10 +83,9 @@ def whole_path(store: Store, session: Session) -> Path | DamagedBranch:
 def _blobs(store: Store, parts: Iterable[Part]) -> dict[str, Blob]:
     """The pictures that are there; a missing one is no reason to export nothing."""
     found: dict[str, Blob] = {}
-    for part in parts:
-        if isinstance(part, ImagePart) and part.blob not in found:
-            try:
-                found[part.blob] = store.blob(part.blob)
-            except NotFound:
-                continue
+    for blob in dict.fromkeys(image.blob for image in images_of(parts)):
+        try:
+            found[blob] = store.blob(blob)
+        except NotFound:
+            continue
     return found

@@ -118,6 +118,7 @@ class _Page:
                 case ToolPart():
                     call = f"{escape(part.name)} <code>{escape(wording.tool_input(part))}</code>"
                     yield f'<p class="step">{call} → {escape(wording.tool_outcome(part))}</p>'
+                    yield from map(self._picture, part.images)
                 case ImagePart():
                     yield self._picture(part)
                 case ResourcePart():
@@ -129,7 +130,7 @@ class _Page:
         data = self._pictures.get(part.blob)
         name = escape(wording.one_line(part.name))
         if data is None or part.mime not in PICTURES:
-            return f'<p class="step">image: {name} ({escape(part.mime)})</p>'
+            return f'<p class="step">{escape(wording.image_line(part))}</p>'
         encoded = base64.b64encode(data).decode("ascii")
         return f'<p><img alt="{name}" src="data:{part.mime};base64,{encoded}"></p>'
 

@@ -65,8 +65,9 @@ def _parts(parts: tuple[Part, ...]) -> Iterator[str]:
             case ToolPart():
                 call = f"*{part.name}* {_code(wording.tool_input(part))}"
                 lines.append(f"- {call} → {wording.tool_outcome(part)}")
+                lines += [f"  - {wording.image_line(image)}" for image in part.images]
             case ImagePart():
-                lines.append(f"- image: {wording.one_line(part.name)} ({part.mime})")
+                lines.append(f"- {wording.image_line(part)}")
             case ResourcePart():
                 lines.append(f"- attached: {wording.attachment_line(part)}")
             case ReasoningPart():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from bibgenie_desktop.domain.messages import AssistantMessage, Checkpoint, Session
-from bibgenie_desktop.domain.parts import ResourcePart, ToolPart
+from bibgenie_desktop.domain.parts import ImagePart, ResourcePart, ToolPart
 from bibgenie_desktop.domain.serialise import grapheme_border
 from bibgenie_desktop.domain.tokens import as_json
 
@@ -64,6 +64,10 @@ def checkpoint_line(checkpoint: Checkpoint) -> str:
 def from_here(checkpoint: Checkpoint) -> str:
     kept = " and from the newest turns before it, word for word" if checkpoint.first_kept_id else ""
     return f"From here on the model worked from this summary{kept}. The messages above are unchanged."
+
+
+def image_line(part: ImagePart) -> str:
+    return f"image: {one_line(part.name)} ({part.mime})"
 
 
 def attachment_line(part: ResourcePart) -> str:

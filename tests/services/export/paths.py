@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 from bibgenie_desktop.domain.ids import MessageId
 from bibgenie_desktop.domain.locators import Locator, Resource
 from bibgenie_desktop.domain.messages import Session
@@ -21,6 +23,17 @@ from tests.storage.helpers import MODEL, compacted, reply_id, turn
 PAGE = Resource(Locator("u", "pdf", "AAAA2222", "BBBB3333", page_index=3, page_label="218"), "Hu 2020: Sleep")
 ITEM = Resource(Locator("g77", "item", "CCCC4444"), "Rasch 2013: Memory")
 MARK = '[[u-BBBB3333 p.4 "sleep helps"]]'
+SHOWN_BYTES = b"\x89PNG page 4"
+SHOWN = ToolPart(
+    "c3",
+    "view_page",
+    {"attachment_id": "u-BBBB3333", "page": "4"},
+    "done",
+    0,
+    sent="Page 4 is shown.",
+    note="p. 218",
+    images=(ImagePart(sha256(SHOWN_BYTES).hexdigest(), "Hu 2020, p. 218", "image/png", 909, 1286),),
+)
 ANSWER: tuple[Part, ...] = (
     ReasoningPart("the hidden thought", 0, {"signature": "c2lnbmVk"}),
     TextPart("Looking.", 0),
@@ -35,6 +48,7 @@ ANSWER: tuple[Part, ...] = (
         resources=(PAGE, ITEM),
         note="2 items",
     ),
+    SHOWN,
     ToolPart("c2", "read_document", {"id": "u-XXXX2222"}, "error", 0, result="no", sent="no"),
     TextPart(f"It **helps** {MARK}, see [[g77-CCCC4444]] and [[u-BBBB3333 p.2]].", 1),
 )
@@ -48,6 +62,7 @@ def told(store: Store) -> Session:
     """Two branches, a checkpoint, a picture, an attached resource, a failed answer, a draft."""
     session = store.create_session("Sleep & <memory>", MODEL)
     picture = store.put_blob(b"\x89PNG picture", "image/png", 4, 3)
+    store.put_blob(SHOWN_BYTES, "image/png", 909, 1286)
     question = (
         ImagePart(picture, "figure <1>.png", "image/png", 4, 3),
         ResourcePart(PAGE.locator, "Hu 2020", "the page's text"),

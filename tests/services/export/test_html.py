@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bibgenie_desktop.services.export import gather, write
-from tests.services.export.paths import MARK, told
+from tests.services.export.paths import MARK, SHOWN_BYTES, told
 from tests.storage.helpers import MODEL, database, opened, turn
 
 
@@ -97,8 +97,11 @@ def test_a_mark_is_not_read_as_a_link(tmp_path: Path) -> None:
 
 
 def test_pictures_are_inside_the_file(text: str) -> None:
-    (source,) = Page(text).values("img", "src")
-    assert source == "data:image/png;base64," + base64.b64encode(b"\x89PNG picture").decode()
+    assert Page(text).values("img", "src") == [
+        "data:image/png;base64," + base64.b64encode(data).decode()
+        for data in (b"\x89PNG picture", SHOWN_BYTES)
+    ]
+    assert Page(text).values("img", "alt") == ["figure <1>.png", "Hu 2020, p. 218"]
 
 
 def test_checkpoints_and_tool_steps_are_told(text: str) -> None:

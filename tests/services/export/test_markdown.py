@@ -32,9 +32,11 @@ def test_a_tool_step_is_one_line_that_says_what_came_of_it(text: str) -> None:
     steps = [line for line in text.splitlines() if line.startswith("- *")]
     assert steps == [
         '- *search_items* ``{"query":"sleep `now`"}`` → 2 items',
+        '- *view_page* `{"attachment_id":"u-BBBB3333","page":"4"}` → p. 218',
         '- *read_document* `{"id":"u-XXXX2222"}` → failed',
     ]
     assert "whole" not in text
+    assert "→ p. 218\n  - image: Hu 2020, p. 218 (image/png)\n- *read_document*" in text
 
 
 def test_reasoning_is_not_part_of_it(text: str) -> None:

@@ -17,7 +17,7 @@ from bibgenie_desktop.domain.ids import MessageId
 from bibgenie_desktop.domain.messages import AssistantMessage, Checkpoint, Message, Session, UserMessage
 from bibgenie_desktop.domain.parts import Draft, TextPart, ToolPart
 from bibgenie_desktop.services.export import gather, write
-from tests.services.export.paths import told
+from tests.services.export.paths import SHOWN, SHOWN_BYTES, told
 from tests.storage.helpers import MODEL, conversation, damaged, database, opened, reply_id
 
 
@@ -52,9 +52,10 @@ def test_every_node_of_every_branch_comes_back_as_it_was(tmp_path: Path) -> None
         (draft,) = whole["drafts"]
         assert draft["edits_message_id"] is None
         assert draft_from_json(draft["content"]) == Draft("a thought")
-        (blob,) = whole["blobs"]
-        assert base64.b64decode(blob["data"]) == b"\x89PNG picture"
-        assert (blob["mime"], blob["width"], blob["height"]) == ("image/png", 4, 3)
+        assert [base64.b64decode(b["data"]) for b in whole["blobs"]] == [b"\x89PNG picture", SHOWN_BYTES]
+        attached, shown = whole["blobs"]
+        assert (attached["mime"], attached["width"], attached["height"]) == ("image/png", 4, 3)
+        assert shown["sha256"] == SHOWN.images[0].blob
 
 
 def test_the_answer_under_way_is_in_it(tmp_path: Path) -> None:
