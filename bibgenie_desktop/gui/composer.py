@@ -90,6 +90,7 @@ class Composer(QFrame):
     mention_key = Signal(int)
     attachment_removed = Signal(str)
     dropped = Signal(object)
+    resources_dropped = Signal(object)
     context_requested = Signal()
     send_refused = Signal(str)
     """Enter was pressed though nothing can be sent: why."""
@@ -147,6 +148,7 @@ class Composer(QFrame):
         self.edit.edit_last_requested.connect(self._on_edit_last_requested)
         self.edit.escaped.connect(self._on_escaped)
         self.edit.dropped.connect(self.dropped)
+        self.edit.resources_dropped.connect(self.resources_dropped)
         self.edit.mention_changed.connect(self.mention_changed)
         self.edit.mention_key.connect(self.mention_key)
         self.edit.focus_changed.connect(self._on_focus_changed)

@@ -9,6 +9,7 @@ from typing import Final
 
 from PySide6.QtCore import QMimeData, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QDropEvent,
     QFocusEvent,
     QImage,
     QInputMethodEvent,
@@ -19,19 +20,21 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy
 
+from bibgenie_desktop.services.pointers import Payload, is_zotero, names_resources
+
 MOST_LINES: Final = 8
-MENTION: Final = re.compile(r"(?:^|(?<=[\s(\[]))@([^\s@]{0,40})$")
+# Not in an address such as me@home; Chinese puts no blank before it. Several words may follow.
+MENTION: Final = re.compile(r"(?<![A-Za-z0-9_.+@-])@((?:[^\s@][^@\n]{0,59})?)$")
 ENTER: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 MENTION_KEYS: Final = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Tab, Qt.Key.Key_Escape, *ENTER)
 
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """What was pasted or dropped, other than plain text: local files, an image, and Zotero's own formats."""
+    """What was pasted or dropped, other than plain text: local files, or an image."""
 
     files: tuple[str, ...] = ()
     image: QImage | None = None
-    zotero: tuple[tuple[str, bytes], ...] = ()
     text: str = ""
 
 
@@ -42,6 +45,8 @@ class ComposerEdit(QPlainTextEdit):
     edit_last_requested = Signal()
     escaped = Signal()
     dropped = Signal(object)
+    resources_dropped = Signal(object)
+    """A `Payload` that names works, notes or annotations of Zotero; if none is known, its text is meant."""
     mention_changed = Signal(object)
     """What stands after an @ at the cursor; None when there is no @."""
     mention_key = Signal(int)
@@ -50,7 +55,7 @@ class ComposerEdit(QPlainTextEdit):
 
     def __init__(self) -> None:
         super().__init__()
-        self._composing = False
+        self._composing = self._dropping = False
         self._mention: str | None = None
         self._mention_open = False
         self.setProperty("type", "read")
@@ -174,19 +179,39 @@ class ComposerEdit(QPlainTextEdit):
         wanted = source.hasImage() or source.hasUrls() or bool(_zotero_formats(source))
         return wanted or super().canInsertFromMimeData(source)
 
+    def dropEvent(self, event: QDropEvent) -> None:
+        self._dropping = True
+        try:
+            super().dropEvent(event)
+        finally:
+            self._dropping = False
+
     def insertFromMimeData(self, source: QMimeData) -> None:
+        payload = _payload(source, dropped=self._dropping)
+        if names_resources(payload):
+            self.resources_dropped.emit(payload)
+            return
         files = tuple(url.toLocalFile() for url in source.urls() if url.isLocalFile())
-        zotero = tuple((name, bytes(source.data(name).data())) for name in _zotero_formats(source))
         image = source.imageData() if source.hasImage() and not source.hasText() else None
         picture = image if isinstance(image, QImage) and not image.isNull() else None
-        if files or zotero or picture is not None:
-            self.dropped.emit(Dropped(files, picture, zotero, source.text()))
+        if files or picture is not None:
+            self.dropped.emit(Dropped(files, picture, source.text()))
         else:
-            self.insertPlainText(source.text().replace("\u2029", "\n").replace("\u2028", "\n"))
+            self.insertPlainText(payload.text)
+
+
+def _payload(source: QMimeData, *, dropped: bool) -> Payload:
+    return Payload(
+        formats=tuple((name, bytes(source.data(name).data())) for name in _zotero_formats(source)),
+        text=source.text().replace("\u2029", "\n").replace("\u2028", "\n"),
+        html=source.html() if source.hasHtml() else "",
+        links=tuple(url.toString() for url in source.urls() if not url.isLocalFile()),
+        dropped=dropped,
+    )
 
 
 def _zotero_formats(source: QMimeData) -> list[str]:
-    return [name for name in source.formats() if "zotero" in name.lower()]
+    return [name for name in source.formats() if is_zotero(name)]
 
 
 def _line_count(block: QTextBlock) -> int:

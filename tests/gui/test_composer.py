@@ -12,6 +12,7 @@ from bibgenie_desktop.gui.composer import Composer, ComposerState
 from bibgenie_desktop.gui.composer_dock import ComposerDock
 from bibgenie_desktop.gui.composer_edit import Dropped
 from bibgenie_desktop.gui.conversation.rows import AttachmentView
+from bibgenie_desktop.services.pointers import Payload
 from tests.gui.fit import clipped_texts
 
 
@@ -207,9 +208,18 @@ def test_mention_is_followed_while_it_is_typed(composer: Composer, qtbot: QtBot)
     qtbot.keyClicks(composer.edit, "see @hu")
     assert seen[-1] == "hu"
     qtbot.keyClicks(composer.edit, " x")
+    assert seen[-1] == "hu x"
+    composer.edit.take_mention()
+    assert composer.text == "see "
+    qtbot.keyClicks(composer.edit, "mail me@home")
     assert seen[-1] is None
-    qtbot.keyClicks(composer.edit, " mail me@home")
-    assert seen[-1] is None
+
+
+def test_a_mention_may_follow_a_chinese_word_without_a_blank(composer: Composer, qtbot: QtBot) -> None:
+    seen: list[object] = []
+    composer.mention_changed.connect(seen.append)
+    composer.edit.insertPlainText("\u8bf7\u770b@\u80e1")
+    assert seen[-1] == "\u80e1"
 
 
 def test_open_mention_list_gets_its_keys(composer: Composer, qtbot: QtBot) -> None:
@@ -242,8 +252,11 @@ def test_pasted_things_are_reported_and_text_is_plain(
     data = QMimeData()
     data.setData("zotero/item", b"1")
     data.setText("Hu et al.")
+    named: list[Payload] = []
+    composer.resources_dropped.connect(named.append)
     composer.edit.insertFromMimeData(data)
-    assert got[-1].zotero == (("zotero/item", b"1"),)
+    assert [(p.formats, p.text) for p in named] == [((("zotero/item", b"1"),), "Hu et al.")]
+    assert len(got) == 2
     data = QMimeData()
     data.setHtml("<b>bold</b>")
     data.setText("bold\u2028text")

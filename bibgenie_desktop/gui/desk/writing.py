@@ -29,8 +29,8 @@ class Writing(QObject):
         self._view, self._composer, self._bottom = window.conversation, window.composer, window.bottom
         self._attached: Draft = Draft()
         self._share: float | None = None
-        # What has no service behind it yet is not offered: attaching comes with images and the library view.
-        for name in ("attachButton", "mentionButton"):
+        # What has no service behind it yet is not offered: attaching comes with images.
+        for name in ("attachButton",):
             button = self._composer.findChild(QObject, name)
             if button is not None:
                 button.setProperty("visible", False)
