@@ -26,7 +26,6 @@ from bibgenie_desktop.providers.wire import (
     call_id,
     conversation,
     own,
-    result_text,
 )
 
 VERSION = "2023-06-01"
@@ -98,13 +97,16 @@ def _blocks(entry: Entry, profile: ModelProfile) -> Iterator[Wire]:
             for part in entry.parts:
                 yield from _said(entry, part, profile)
         case Results():
-            for part in entry.calls:
+            for result in entry.results:
+                content: str | list[Wire] = result.text
+                if result.pictures:
+                    content = [{"type": "text", "text": result.text}, *map(_picture, result.pictures)]
                 wire: Wire = {
                     "type": "tool_result",
-                    "tool_use_id": call_id(entry.message_id, part.id),
-                    "content": result_text(part),
+                    "tool_use_id": call_id(entry.message_id, result.call.id),
+                    "content": content,
                 }
-                if part.state != "done":
+                if result.call.state != "done":
                     wire["is_error"] = True
                 yield wire
 

@@ -38,6 +38,8 @@ class ChatDialect:
     """The least that the server demands back; a model's profile may ask for more."""
     asks_to_reason: tuple[tuple[str, Mapping[str, object]], ...] = ()
     """Fields that make a model think which does so only when told."""
+    pictures_in_results: bool = False
+    """Takes pictures inside a tool's result, and no words of the person right behind one."""
     never_echo: str = ""
     """Models (a pattern) that refuse their reasoning whatever the profile says."""
 
@@ -69,7 +71,9 @@ _HOSTS: dict[str, ChatDialect] = {
         never_echo=r"\br1\b",
         asks_to_reason=_THINKING,
     ),
-    "api.mistral.ai": ChatDialect("mistral", asks_for_usage=False, reasoning_as="thinking"),
+    "api.mistral.ai": ChatDialect(
+        "mistral", asks_for_usage=False, reasoning_as="thinking", pictures_in_results=True
+    ),
     "api.groq.com": ChatDialect("groq", refuses_large_limits=True, reasoning_as="reasoning"),
     "api.x.ai": ChatDialect("xai"),
     "api.z.ai": _ZAI,

@@ -23,12 +23,12 @@ from bibgenie_desktop.providers.wire import (
     Picture,
     Results,
     Wire,
+    apart,
     at_least_turn,
     call_id,
     conversation,
     output_limit,
     own,
-    result_text,
 )
 
 OLDEST_OUTPUT = 8_192
@@ -49,7 +49,7 @@ class GeminiCodec:
     def encode(self, request: Request) -> Wire:
         profile = request.profile
         contents: list[Wire] = []
-        for entry in conversation(request, at_least_turn(profile.replays_reasoning)):
+        for entry in apart(conversation(request, at_least_turn(profile.replays_reasoning))):
             parts = list(_parts(entry, profile))
             role = "model" if isinstance(entry, FromModel) else "user"
             if contents and contents[-1]["role"] == role:
@@ -88,9 +88,10 @@ def _parts(entry: Entry, profile: ModelProfile) -> Iterator[Wire]:
         case FromModel():
             yield from _said(entry, profile)
         case Results():
-            for part in entry.calls:
+            for result in entry.results:
+                part = result.call
                 outcome = "output" if part.state == "done" else "error"
-                response = {"name": part.name, "response": {outcome: result_text(part)}}
+                response = {"name": part.name, "response": {outcome: result.text}}
                 yield {"functionResponse": {**_id(entry.message_id, part, profile), **response}}
 
 

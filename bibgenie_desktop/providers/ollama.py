@@ -7,10 +7,11 @@ window to make, and to refuse what does not fit.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bibgenie_desktop.domain.estimate import Estimator, estimate_tools
 from bibgenie_desktop.domain.models import ToolSpec
-from bibgenie_desktop.domain.parts import ImagePart
+from bibgenie_desktop.domain.parts import ImagePart, Part, ToolPart
 from bibgenie_desktop.domain.tokens import estimate_text
 from bibgenie_desktop.providers.base import Request
 from bibgenie_desktop.providers.ndjson import LineReader
@@ -22,10 +23,10 @@ from bibgenie_desktop.providers.wire import (
     Picture,
     Results,
     Wire,
+    apart,
     call_id,
     conversation,
     merged,
-    result_text,
 )
 
 
@@ -41,7 +42,7 @@ class OllamaCodec:
     def encode(self, request: Request) -> Wire:
         profile = request.profile
         messages: list[Wire] = [{"role": "system", "content": request.system}] if request.system else []
-        for entry in merged(conversation(request, profile.replays_reasoning)):
+        for entry in merged(apart(conversation(request, profile.replays_reasoning))):
             messages.extend(_spelled(entry))
         options: Wire = {"num_ctx": profile.window}
         if request.max_output_tokens is not None:
@@ -73,12 +74,16 @@ def written_tokens(request: Request) -> int:
     estimator = Estimator(request.profile)
     tools = estimate_tools(request.tools) if request.profile.tools else 0
     parts = (
-        estimator.part(part, in_turn=message.status == "pending")
+        estimator.part(_unpictured(part), in_turn=message.status == "pending")
         for message in request.projection.messages
         for part in message.parts
         if not isinstance(part, ImagePart)
     )
     return estimate_text(request.system) + tools + sum(parts)
+
+
+def _unpictured(part: Part) -> Part:
+    return replace(part, images=()) if isinstance(part, ToolPart) else part
 
 
 def _spelled(entry: Entry) -> Iterator[Wire]:
@@ -102,12 +107,12 @@ def _spelled(entry: Entry) -> Iterator[Wire]:
                 ]
             yield wire
         case Results():
-            for part in entry.calls:
+            for result in entry.results:
                 yield {
                     "role": "tool",
-                    "tool_name": part.name,
-                    "tool_call_id": call_id(entry.message_id, part.id),
-                    "content": result_text(part),
+                    "tool_name": result.call.name,
+                    "tool_call_id": call_id(entry.message_id, result.call.id),
+                    "content": result.text,
                 }
 
 

@@ -21,14 +21,15 @@ from bibgenie_desktop.providers.wire import (
     FromModel,
     FromPerson,
     Picture,
+    Result,
     Results,
     Wire,
+    apart,
     call_id,
     conversation,
     merged,
     output_limit,
     own,
-    result_text,
     to_json,
 )
 
@@ -52,6 +53,8 @@ class ChatCodec:
     def encode(self, request: Request) -> Wire:
         dialect, profile = self._dialect, request.profile
         entries: Iterator[Entry] = conversation(request, dialect.replay(profile))
+        if not dialect.pictures_in_results:
+            entries = apart(entries)
         if dialect.merge_neighbours:
             entries = merged(entries)
         messages: list[Wire] = [{"role": "system", "content": request.system}] if request.system else []
@@ -82,9 +85,14 @@ class ChatCodec:
             case FromModel():
                 yield self._assistant(entry, profile)
             case Results():
-                for part in entry.calls:
-                    id = call_id(entry.message_id, part.id)
-                    yield {"role": "tool", "tool_call_id": id, "content": result_text(part)}
+                for result in entry.results:
+                    id = call_id(entry.message_id, result.call.id)
+                    yield {"role": "tool", "tool_call_id": id, "content": self._result(result)}
+
+    def _result(self, result: Result) -> str | list[Wire]:
+        if not (result.pictures and self._dialect.pictures_in_results):
+            return result.text
+        return [{"type": "text", "text": result.text}, *map(_picture, result.pictures)]
 
     def _assistant(self, said: FromModel, profile: ModelProfile) -> Wire:
         wire: Wire = {"role": "assistant", "content": said.text or None, **self._reasoning(said, profile)}
@@ -122,11 +130,13 @@ def _content(entry: FromPerson) -> str | list[Wire]:
     if not entry.pictures:
         return entry.text
     return [
-        {"type": "image_url", "image_url": {"url": f"data:{piece.mime};base64,{piece.data}"}}
-        if isinstance(piece, Picture)
-        else {"type": "text", "text": piece}
+        _picture(piece) if isinstance(piece, Picture) else {"type": "text", "text": piece}
         for piece in entry.pieces
     ]
+
+
+def _picture(piece: Picture) -> Wire:
+    return {"type": "image_url", "image_url": {"url": f"data:{piece.mime};base64,{piece.data}"}}
 
 
 def _call(message_id: str, part: ToolPart, profile: ModelProfile) -> Wire:

@@ -21,12 +21,12 @@ from bibgenie_desktop.providers.wire import (
     Picture,
     Results,
     Wire,
+    apart,
     at_least_turn,
     call_id,
     conversation,
     output_limit,
     own,
-    result_text,
     to_json,
 )
 
@@ -51,7 +51,7 @@ class ResponsesCodec:
     def encode(self, request: Request) -> Wire:
         profile = request.profile
         items: list[Wire] = []
-        for entry in conversation(request, at_least_turn(profile.replays_reasoning)):
+        for entry in apart(conversation(request, at_least_turn(profile.replays_reasoning))):
             items.extend(_items(entry, profile))
         body: Wire = {"model": profile.model, "input": items, "stream": True, "store": False}
         if request.system:
@@ -81,9 +81,9 @@ def _items(entry: Entry, profile: ModelProfile) -> Iterator[Wire]:
             for part in entry.parts:
                 yield from _item(entry, part, profile)
         case Results():
-            for call in entry.calls:
-                id = call_id(entry.message_id, call.id)
-                yield {"type": "function_call_output", "call_id": id, "output": result_text(call)}
+            for result in entry.results:
+                id = call_id(entry.message_id, result.call.id)
+                yield {"type": "function_call_output", "call_id": id, "output": result.text}
 
 
 def _item(

@@ -72,11 +72,20 @@ class FromModel:
 
 
 @dataclass(frozen=True, slots=True)
+class Result:
+    """What one call brought: words, and the pictures the model can see of it."""
+
+    call: ToolPart
+    text: str
+    pictures: tuple[Picture, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
-    """The results of all calls of the `FromModel` right before."""
+    """The results of all calls of the `FromModel` right before, in their order."""
 
     message_id: str
-    calls: tuple[ToolPart, ...]
+    results: tuple[Result, ...]
 
 
 Entry: TypeAlias = FromPerson | FromModel | Results
@@ -91,9 +100,25 @@ def conversation(request: Request, replay: ReasoningReplay) -> Iterator[Entry]:
         if message.kind == "assistant":
             turn = message.status == "pending"
             again = replay != "none" and (turn or (replay == "always" and index >= newer))
-            yield from _answer(message, request.profile, again)
+            yield from _answer(message, request, again)
         else:
-            yield FromPerson(tuple(_pieces(message.parts, request.profile, request.images)))
+            yield FromPerson(tuple(_pieces(message.parts, request)))
+
+
+def apart(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """For those whose tool results are text only: the pictures of results follow them as words of the
+    person, each under its name."""
+    for entry in entries:
+        yield entry
+        if isinstance(entry, Results):
+            pieces = [
+                piece
+                for result in entry.results
+                for image, picture in zip(result.call.images, result.pictures, strict=False)
+                for piece in (f"[shown by {result.call.name}: {image.name}]", picture)
+            ]
+            if pieces:
+                yield FromPerson(tuple(pieces))
 
 
 def merged(entries: Iterable[Entry]) -> Iterator[Entry]:
@@ -141,12 +166,17 @@ def call_id(message_id: str, part_id: str) -> str:
     return "".join(digits)
 
 
-def result_text(part: ToolPart) -> str:
+def _result(part: ToolPart, request: Request) -> Result:
     """What the model saw; a call without a result gets one that says so, since a call must never stand
-    alone."""
-    if part.sent:
-        return part.sent
-    return "(empty result)" if part.state == "done" else f"(no result: {part.note or part.state})"
+    alone. Either all pictures are shown or each is named instead, so that names stay with pictures."""
+    text = part.sent
+    if not text:
+        text = "(empty result)" if part.state == "done" else f"(no result: {part.note or part.state})"
+    pieces = tuple(_piece(image, request) for image in part.images)
+    pictures = tuple(piece for piece in pieces if isinstance(piece, Picture))
+    if len(pictures) == len(pieces):
+        return Result(part, text, pictures)
+    return Result(part, "\n".join((text, *(_image_note(image, request.profile) for image in part.images))))
 
 
 def to_json(value: object) -> str:
@@ -154,18 +184,14 @@ def to_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _pieces(
-    parts: tuple[Part, ...], profile: ModelProfile, images: Mapping[str, bytes]
-) -> tuple[str | Picture, ...]:
+def _pieces(parts: tuple[Part, ...], request: Request) -> tuple[str | Picture, ...]:
     pieces: list[str | Picture] = []
     for part in parts:
         match part:
             case TextPart(text=text) | ResourcePart(sent=text):
                 pieces.append(text)
-            case ImagePart() if profile.vision and part.blob in images:
-                pieces.append(Picture(part.mime, base64.b64encode(images[part.blob]).decode("ascii")))
             case ImagePart():
-                pieces.append(_image_note(part, profile))
+                pieces.append(_piece(part, request))
             case ReasoningPart() | ToolPart():
                 continue
     return _joined(pieces)
@@ -184,13 +210,24 @@ def _joined(pieces: Iterable[str | Picture]) -> tuple[str | Picture, ...]:
     return tuple(joined)
 
 
+def _piece(part: ImagePart, request: Request) -> str | Picture:
+    """A picture where the model can see it, else words that stand for it. The history is the same: a model
+    that sees gets the picture again."""
+    data = request.images.get(part.blob)
+    if not request.profile.vision or data is None:
+        return _image_note(part, request.profile)
+    return Picture(part.mime, base64.b64encode(data).decode("ascii"))
+
+
 def _image_note(part: ImagePart, profile: ModelProfile) -> str:
+    size = f", {part.width} × {part.height} pixels" if part.width and part.height else ""
     reason = "no longer available" if profile.vision else "not shown to this model"
-    return f"[image: {part.name}, {reason}]"
+    return f"[image: {part.name}{size}, {reason}]"
 
 
-def _answer(message: ProjectedMessage, profile: ModelProfile, again: bool) -> Iterator[Entry]:
+def _answer(message: ProjectedMessage, request: Request, again: bool) -> Iterator[Entry]:
     """Each step as one entry and the results of its calls; ends in words once the turn is over."""
+    profile = request.profile
     spoken = False
     for step in dict.fromkeys(part.step for part in message.parts):
         said = FromModel(message.id, tuple(_said(message.parts, step, profile)), again)
@@ -199,11 +236,11 @@ def _answer(message: ProjectedMessage, profile: ModelProfile, again: bool) -> It
             continue
         spoken = not calls
         if calls and not profile.tools:
-            yield from _marked(said)
+            yield from _marked(said, request)
             continue
         yield said
         if calls:
-            yield Results(message.id, calls)
+            yield Results(message.id, tuple(_result(call, request) for call in calls))
     if not spoken and message.status != "pending":
         yield FromModel(message.id, (TextPart(_no_answer(message)),))
 
@@ -223,12 +260,14 @@ def _said(
                 continue
 
 
-def _marked(said: FromModel) -> Iterator[Entry]:
+def _marked(said: FromModel, request: Request) -> Iterator[Entry]:
     """Calls and results as text, for models that know no tools."""
     asked = [f"[tool call: {part.name} {to_json(part.input)}]" for part in said.calls]
     yield FromModel(said.message_id, (TextPart("\n\n".join([said.text, *asked] if said.text else asked)),))
-    results = (f"[tool result: {part.name}]\n{result_text(part)}" for part in said.calls)
-    yield FromPerson(("\n\n".join(results),))
+    pieces: list[str | Picture] = []
+    for result in (_result(part, request) for part in said.calls):
+        pieces += (f"[tool result: {result.call.name}]\n{result.text}", *result.pictures)
+    yield FromPerson(_joined(pieces))
 
 
 def _no_answer(message: ProjectedMessage) -> str:

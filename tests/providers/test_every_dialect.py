@@ -169,9 +169,9 @@ def test_model_without_tools_reads_calls_as_marked_text(kind: str) -> None:
 def test_image_is_shown_to_models_that_see_and_named_to_the_others(kind: str) -> None:
     image = ImagePart("h", "plot.png", "image/png", 10, 10)
     sent = replace(request(user("What is it?", image)), images={"h": b"\x89PNG"})
-    blind = json.dumps(codec_for(kind).encode(sent))
+    blind = json.dumps(codec_for(kind).encode(sent), ensure_ascii=False)
     assert "iVBORw==" not in blind
-    assert "[image: plot.png, not shown to this model]" in blind
+    assert "[image: plot.png, 10 × 10 pixels, not shown to this model]" in blind
     seeing = json.dumps(codec_for(kind).encode(replace(sent, profile=replace(PROFILE, vision=True))))
     assert "iVBORw==" in seeing
     assert "plot.png" not in seeing
@@ -255,6 +255,9 @@ def is_reasoning(value: Any) -> bool:
     return "thoughtSignature" in value and not value.get("text") and "functionCall" not in value
 
 
+PAGE = ImagePart("h", "Hu 2020, p. 4", "image/png", 900, 1200)
+
+
 @st.composite
 def steps(draw: st.DrawFn) -> list[tuple[Part, ...]]:
     """The parts that each request of one turn brings; the last step has no calls."""
@@ -272,6 +275,7 @@ def steps(draw: st.DrawFn) -> list[tuple[Part, ...]]:
                 step,
                 sent=draw(TEXT),
                 opaque=kept,
+                images=draw(st.sampled_from([(), (PAGE,), (PAGE, PAGE)])),
             )
             for n in range(draw(st.integers(1, 3)))
         )
