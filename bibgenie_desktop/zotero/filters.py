@@ -44,6 +44,7 @@ class Filters:
     has_pdf: bool | None = None
     citekey: str = ""
     doi: str = ""
+    unfiled: bool = False
 
     @property
     def empty(self) -> bool:
@@ -79,6 +80,9 @@ def compile_filters(filters: Filters, contents: Contents) -> tuple[Callable[[Ite
         wanted = filters.has_pdf
         tests.append(lambda i: any(True for _ in i.pdfs) == wanted)
         scope.append("with a PDF" if wanted else "without a PDF")
+    if filters.unfiled:
+        tests.append(lambda i: not i.collections)
+        scope.append("in no collection")
     if filters.author:
         tests.append(_words(filters.author, lambda i: " ".join(f"{c.name} {c.last}" for c in i.creators)))
         scope.append(f"author {filters.author}")
