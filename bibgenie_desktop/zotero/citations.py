@@ -5,14 +5,15 @@ Everything here blocks and runs in a worker thread. Which items are meant is the
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import io
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.zotero import plain_style
@@ -85,23 +86,52 @@ def find_style(name: str, styles: Sequence[Style]) -> Style:
     raise UnknownStyle([*near, *(n for n in names if n not in near)][:12])
 
 
+@dataclass(frozen=True, slots=True)
+class CitedText:
+    """The citations of a text in its order, and the references they lead to."""
+
+    citations: tuple[str, ...]
+    references: Formatted
+
+
+Mark: TypeAlias = Sequence[tuple[Item, str]]
+"""The works cited at one place, each with its page or empty."""
+
+
 def format_items(
     items: Sequence[Item], style: Style, *, bibliography: bool, locale: str = "", locators: Sequence[str] = ()
 ) -> Formatted:
     """Raises `UserError` for a style that the processor cannot use."""
+    with _processor(style):
+        text, html = (
+            _formatted(items, style, kind, bibliography, locale, locators) for kind in ("plain", "html")
+        )
+    return Formatted(style.title, text, html)
+
+
+def format_text(marks: Sequence[Mark], style: Style, locale: str = "") -> CitedText:
+    """Citations as they follow one another in a text, so that numbers and order are those of the text.
+
+    Raises `UserError` for a style that the processor cannot use.
+    """
+    with _processor(style):
+        (citations, text), (_, html) = (_cited(marks, style, kind, locale) for kind in ("plain", "html"))
+    return CitedText(tuple(citations), Formatted(style.title, text, html))
+
+
+@contextlib.contextmanager
+def _processor(style: Style) -> Iterator[None]:
+    """What may go wrong with a style becomes a sentence."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the processor remarks on every field it does not know
-            text, html = (
-                _formatted(items, style, kind, bibliography, locale, locators) for kind in ("plain", "html")
-            )
+            yield
     except ImportError as error:
         raise UserError("The CSL processor is not installed.", "Install BibGenie again.") from error
     except Exception as error:  # a style is a program of its own and fails in ways of its own
         raise UserError(
             f"The style “{style.title}” cannot be used ({type(error).__name__}).", "Choose another style."
         ) from error
-    return Formatted(style.title, text, html)
 
 
 def _formatted(
@@ -112,25 +142,44 @@ def _formatted(
     locale: str,
     locators: Sequence[str],
 ) -> str:
-    from citeproc import Citation, CitationItem, CitationStylesBibliography, CitationStylesStyle, formatter
-    from citeproc.source import Locator
-    from citeproc.source.json import CiteProcJSON
-
-    names = {item.id: f"i{place}" for place, item in enumerate(items)}
-    source = CiteProcJSON([_for_processor(item, names[item.id]) for item in items])
-    program = CitationStylesStyle(_source(style), locale=_locale(locale), validate=False)
-    made = CitationStylesBibliography(program, source, getattr(formatter, kind))
     places = [*locators, *[""] * len(items)]
-    cited = [
-        CitationItem(names[item.id], **({"locator": Locator("page", place)} if place else {}))
-        for item, place in zip(items, places, strict=False)
-    ]
-    citation = Citation(cited)
-    made.register(citation)
+    made, (citation,) = _registered([list(zip(items, places, strict=False))], style, kind, locale)
     if not bibliography:
         return str(made.cite(citation, lambda _: None))
     made.sort()
     return "\n".join(_tidy(str(entry)) for entry in made.bibliography())
+
+
+def _cited(marks: Sequence[Mark], style: Style, kind: str, locale: str) -> tuple[list[str], str]:
+    made, citations = _registered(marks, style, kind, locale)
+    made.sort()
+    texts = [str(made.cite(citation, lambda _: None)) for citation in citations]
+    return texts, "\n".join(_tidy(str(entry)) for entry in made.bibliography())
+
+
+def _registered(marks: Sequence[Mark], style: Style, kind: str, locale: str) -> tuple[Any, list[Any]]:
+    """The processor with all citations in their order."""
+    from citeproc import Citation, CitationItem, CitationStylesBibliography, CitationStylesStyle, formatter
+    from citeproc.source import Locator
+    from citeproc.source.json import CiteProcJSON
+
+    items = {item.id: item for mark in marks for item, _ in mark}
+    names = {full_id: f"i{place}" for place, full_id in enumerate(items)}
+    source = CiteProcJSON([_for_processor(item, names[item.id]) for item in items.values()])
+    program = CitationStylesStyle(_source(style), locale=_locale(locale), validate=False)
+    made = CitationStylesBibliography(program, source, getattr(formatter, kind))
+    citations = [
+        Citation(
+            [
+                CitationItem(names[item.id], **({"locator": Locator("page", place)} if place else {}))
+                for item, place in mark
+            ]
+        )
+        for mark in marks
+    ]
+    for citation in citations:
+        made.register(citation)
+    return made, citations
 
 
 def _tidy(entry: str) -> str:
