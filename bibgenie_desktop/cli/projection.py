@@ -18,6 +18,7 @@ from bibgenie_desktop.domain.messages import PendingReply, Session
 from bibgenie_desktop.domain.parts import Part, ToolPart
 from bibgenie_desktop.domain.topology import DamagedBranch
 from bibgenie_desktop.domain.usage import Usage
+from bibgenie_desktop.services.images import pictures_of
 from bibgenie_desktop.services.planner import Plan, Planner, blobs_of, request_of
 from bibgenie_desktop.settings.config_file import ConfigFile
 from bibgenie_desktop.settings.preferences import Preferences
@@ -44,8 +45,7 @@ def projection(
         path = asked if asked is not None else store.path_to(pending.parent_id)
         parts, usage = finished_steps(pending)
         plan = planner.next_step(path, pending.message_id, parts, usage, profile)
-    images = {sha: store.blob(sha).data for sha in blobs_of(plan.projection)}
-    body = models.provider(profile).encode(request_of(plan, images))
+    body = models.provider(profile).encode(request_of(plan, pictures_of(store, blobs_of(plan))))
     return _report(plan, body)
 
 

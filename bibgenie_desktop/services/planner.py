@@ -168,9 +168,11 @@ def request_of(plan: Plan, images: Mapping[str, bytes] | None = None) -> Request
     )
 
 
-def blobs_of(projection: Projection) -> tuple[str, ...]:
-    """The content hashes of the pictures a request carries."""
-    parts = (p for m in projection.messages for p in m.parts)
+def blobs_of(plan: Plan) -> tuple[str, ...]:
+    """The content hashes of the pictures a plan's request carries: none for a model that does not see."""
+    if not plan.profile.vision:
+        return ()
+    parts = (p for m in plan.projection.messages for p in m.parts)
     return tuple(dict.fromkeys(image.blob for image in images_of(parts)))
 
 

@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bibgenie_desktop.domain.errors import UserError
+from bibgenie_desktop.domain.estimate import PER_IMAGE
 from bibgenie_desktop.domain.ids import MessageId
 from bibgenie_desktop.domain.serialise import grapheme_border
 from bibgenie_desktop.domain.tokens import estimate_text
+from bibgenie_desktop.services.planner import Plan
+from bibgenie_desktop.services.tools.base import ToolResult
 
 LEAST_RESULT = 150
 """Tokens below which a cut result says nothing any more."""
+NO_ROOM_FOR_PICTURE = (
+    "The context has no room left for a picture. Answer from the text, or say what is missing."
+)
+
+
+def pictures_cost(result: ToolResult, plan: Plan) -> int:
+    """Tokens of the pictures of a result, whatever their size."""
+    return plan.estimator.scaled(PER_IMAGE * len(result.pictures))
+
+
+def for_model(result: ToolResult, plan: Plan, budget: int) -> ToolResult:
+    """A result as this model is told it: with the hint for those that see, and without pictures for which
+    `budget` has no room."""
+    if plan.profile.vision and result.for_eyes:
+        result = replace(result, text=f"{result.text}\n{result.for_eyes}")
+    if plan.limits.assumed or pictures_cost(result, plan) + LEAST_RESULT <= budget or not result.pictures:
+        return result
+    return ToolResult(NO_ROOM_FOR_PICTURE, note="no room", error=True)
 
 
 def handle(message_id: MessageId, part_index: int) -> str:

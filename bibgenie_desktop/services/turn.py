@@ -21,9 +21,10 @@ from bibgenie_desktop.providers import base
 from bibgenie_desktop.services.cancel import CancelToken
 from bibgenie_desktop.services.estimates import Estimates
 from bibgenie_desktop.services.events import ChatEvent, ReplyReasoning, ReplyText, ToolEnded, ToolStarted
+from bibgenie_desktop.services.images import keep, pictures_of
 from bibgenie_desktop.services.models import LEARNED_WINDOW, Models
 from bibgenie_desktop.services.planner import Plan, Planner, blobs_of, request_of
-from bibgenie_desktop.services.results import LEAST_RESULT, fit_result, handle
+from bibgenie_desktop.services.results import LEAST_RESULT, fit_result, for_model, handle, pictures_cost
 from bibgenie_desktop.services.tools.base import Card, Decision, ProposingTool, Tool, ToolResult
 from bibgenie_desktop.services.tools.toolbox import Toolbox
 from bibgenie_desktop.storage.store import Store
@@ -173,7 +174,7 @@ class TurnRunner:
             )
             if after.limits.assumed and refusal == NO_ROOM:
                 refusal, budget = "", LEAST_RESULT
-            await self._run_calls(reply, calls, budget, refusal)
+            await self._run_calls(reply, calls, after, budget, refusal)
             await self._save(reply)
             if refusal:
                 reply.note = f"{refusal} The answer rests on what was found until then."
@@ -190,8 +191,7 @@ class TurnRunner:
 
     async def _request(self, reply: _Reply, plan: Plan) -> list[int]:
         """One request; returns the indices of the parts that are calls to be run."""
-        images = {sha: (await self._store.run(Store.blob, sha)).data for sha in blobs_of(plan.projection)}
-        request = request_of(plan, images)
+        request = request_of(plan, await self._store.run(pictures_of, blobs_of(plan)))
         reported: Usage | None = None
         calls: list[int] = []
         reason: base.FinishReason | None = None
@@ -232,7 +232,9 @@ class TurnRunner:
             reply.note = WINDOW_FULL
         return calls
 
-    async def _run_calls(self, reply: _Reply, calls: list[int], budget: int, refusal: str) -> None:
+    async def _run_calls(
+        self, reply: _Reply, calls: list[int], plan: Plan, budget: int, refusal: str
+    ) -> None:
         async def one(index: int) -> None:
             call = reply.parts[index]
             if not isinstance(call, ToolPart):
@@ -242,16 +244,19 @@ class TurnRunner:
                 ended = replace(call, state="denied", result=text, sent=text, note="not run")
             else:
                 self._announce(ToolStarted(call))
-                result = await self._run_tool(call)
+                result = for_model(await self._run_tool(call, plan.profile), plan, budget)
                 name = handle(reply.pending.message_id, index)
                 state: ToolState = "denied" if result.denied else "error" if result.error else "done"
                 ended = replace(
                     call,
                     state=state,
                     result=result.text,
-                    sent=fit_result(result.text, budget, name),
+                    sent=fit_result(
+                        result.text, max(LEAST_RESULT, budget - pictures_cost(result, plan)), name
+                    ),
                     resources=result.resources,
                     note=result.note,
+                    images=await keep(self._store, result.pictures),
                 )
             reply.parts[index] = ended
             self._announce(ToolEnded(ended))
@@ -260,14 +265,15 @@ class TurnRunner:
             for index in calls:
                 group.create_task(one(index))
 
-    async def _run_tool(self, call: ToolPart) -> ToolResult:
+    async def _run_tool(self, call: ToolPart, profile: ModelProfile) -> ToolResult:
         if "malformed" in (call.opaque or {}):
             written = str((call.opaque or {})["malformed"])[:200]
             return ToolResult(f"The arguments are not a JSON object: {written}", error=True)
         reader = self._reader
         tool = reader if call.name == reader.spec.name else self._toolbox.get(call.name)
-        if tool is None:
-            names = ", ".join((*self._toolbox.names, reader.spec.name))
+        if tool is None or (tool.spec.needs_vision and not profile.vision):
+            offered = [s.name for s in self._toolbox.specs if profile.vision or not s.needs_vision]
+            names = ", ".join((*offered, reader.spec.name))
             return ToolResult(f"There is no tool {call.name}. The tools are: {names}.", error=True)
         try:
             if isinstance(tool, ProposingTool):

@@ -16,7 +16,7 @@ from bibgenie_desktop.domain.ledger import pins_cost
 from bibgenie_desktop.domain.locators import LedgerEntry
 from bibgenie_desktop.domain.messages import Message, Session
 from bibgenie_desktop.domain.models import ModelProfile
-from bibgenie_desktop.domain.parts import Draft
+from bibgenie_desktop.domain.parts import Draft, ImagePart
 from bibgenie_desktop.domain.topology import DamagedBranch, Placeholder
 from bibgenie_desktop.services import events
 from bibgenie_desktop.services.chat import Chat
@@ -24,8 +24,9 @@ from bibgenie_desktop.services.citing import CheckedCitation, CitationChecker
 from bibgenie_desktop.services.compactor import Compactor
 from bibgenie_desktop.services.costs import Costs
 from bibgenie_desktop.services.estimates import Estimates
+from bibgenie_desktop.services.images import Picture, keep, pictures_of
 from bibgenie_desktop.services.models import Models
-from bibgenie_desktop.services.planner import Planner, Prompts, request_of
+from bibgenie_desktop.services.planner import Planner, Prompts, blobs_of, request_of
 from bibgenie_desktop.services.preview import DryRun, dry_run
 from bibgenie_desktop.services.tools.base import Tool
 from bibgenie_desktop.services.tools.read_result import ReadResult
@@ -190,7 +191,7 @@ class Workspace:
     async def body(self, chat: Chat, draft: Draft) -> dict[str, Any]:
         """The exact request that Send would make now with this draft."""
         plan = await chat.plan(draft)
-        request = request_of(plan)
+        request = request_of(plan, await self._store.run(pictures_of, blobs_of(plan)))
         return self.models.provider(plan.profile).encode(request)
 
     async def dry_run(self, chat: Chat) -> DryRun:
@@ -229,9 +230,13 @@ class Workspace:
         if (chat := self._chats.get(session_id)) is not None and edits is None:
             await chat.keep_queue()
 
-    async def put_image(self, data: bytes, mime: str, width: int, height: int) -> str:
-        """Keeps a picture; returns its content hash."""
-        return await self._store.run(Store.put_blob, data, mime, width, height)
+    async def keep_pictures(self, pictures: Sequence[Picture]) -> tuple[ImagePart, ...]:
+        """Keeps pictures; what comes back can be attached to a draft."""
+        return await keep(self._store, pictures)
+
+    async def pictures(self, hashes: Sequence[str]) -> Mapping[str, bytes]:
+        """The bytes of pictures by content hash, as far as they are there."""
+        return await self._store.run(pictures_of, tuple(hashes))
 
     def profiles(self) -> tuple[ModelProfile, ...]:
         return self.models.profiles

@@ -8,13 +8,15 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from bibgenie_desktop.domain.locators import Resource
 from bibgenie_desktop.domain.models import ToolSpec
+from bibgenie_desktop.services.images import Picture
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """What a call brought.
 
-    `text` is for the model, the `resources` it touched for the ledger, `note` for the person.
+    `text` is for the model, the `resources` it touched for the ledger, `note` for the person; `pictures` are
+    shown to the model, and `for_eyes` is added to the text for a model that sees.
     """
 
     text: str
@@ -22,6 +24,8 @@ class ToolResult:
     note: str = ""
     error: bool = False
     denied: bool = False
+    pictures: tuple[Picture, ...] = ()
+    for_eyes: str = ""
 
 
 class Tool(Protocol):
