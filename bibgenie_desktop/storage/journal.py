@@ -1,7 +1,7 @@
 """What models proposed to write to Zotero, what the person said, and what came of it.
 
 The journal is append-only: a proposal's state is what its newest entries say. It names things by their ids
-and outlives the conversation it came from; the words of a proposal are in `proposal` and go with their message.
+and outlives the conversation it came from; the words of a proposal are in `proposal`, gone with its message.
 """
 
 from __future__ import annotations

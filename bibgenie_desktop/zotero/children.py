@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any, TypeAlias
 
 from bibgenie_desktop.zotero.annotations import TYPES, Annotation, place_of
 from bibgenie_desktop.zotero.fields import strip_markup
 from bibgenie_desktop.zotero.library import Attachment, Collection, Library, Note, SavedSearch, Tag
-from bibgenie_desktop.zotero.note_markdown import item_id_of
+from bibgenie_desktop.zotero.note_citations import item_id_of
 from bibgenie_desktop.zotero.tables import Tables, text
 
 Owner: TypeAlias = tuple[Library, str, int, str, str]
@@ -133,25 +133,6 @@ class Children:
             )
         return found
 
-    def relations(
-        self, ids: Mapping[int, str], known: frozenset[str] | set[str]
-    ) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
-        """(related things, copies in other libraries), each in both directions."""
-        names: dict[int, str] = dict(self._tables.rows("relationPredicates", "predicateID", "predicate"))
-        found: dict[str, dict[str, dict[str, None]]] = {
-            _RELATED: defaultdict(dict),
-            _SAME: defaultdict(dict),
-        }
-        for row, predicate, target in self._tables.rows("itemRelations", "itemID", "predicateID", "object"):
-            of = found.get(names.get(predicate, ""))
-            own, other = ids.get(row), item_id_of(text(target))
-            if of is None or own is None or other not in known or other == own:
-                continue
-            of[own][other] = None
-            of[other][own] = None
-        related, copies = ({k: tuple(v) for k, v in found[p].items()} for p in (_RELATED, _SAME))
-        return related, copies
-
     def retractions(self) -> dict[int, str]:
         """What is known of retracted works, by row."""
         rows = self._tables.rows("retractedItems", "itemID", "data")
@@ -196,6 +177,26 @@ class Children:
                 if parent is not None and (parent in binned or above.get(parent) in binned):
                     found.add(f"{owner[0].id}-{owner[1]}")
         return frozenset(found)
+
+
+def relations_of(
+    tables: Tables, ids: Mapping[int, str], known: Container[str]
+) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """(related things, copies in other libraries), each in both directions.
+
+    `ids` are of items and notes that may be shown, by row; `known` holds the same ids.
+    """
+    names: dict[int, str] = dict(tables.rows("relationPredicates", "predicateID", "predicate"))
+    found: dict[str, dict[str, dict[str, None]]] = {_RELATED: defaultdict(dict), _SAME: defaultdict(dict)}
+    for row, predicate, target in tables.rows("itemRelations", "itemID", "predicateID", "object"):
+        of = found.get(names.get(predicate, ""))
+        own, other = ids.get(row), item_id_of(text(target))
+        if of is None or own is None or other == own or other not in known:
+            continue
+        of[own][other] = None
+        of[other][own] = None
+    related, copies = ({k: tuple(v) for k, v in found[p].items()} for p in (_RELATED, _SAME))
+    return related, copies
 
 
 def _retraction(data: Any) -> str:

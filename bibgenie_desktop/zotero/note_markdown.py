@@ -5,18 +5,14 @@ Notes are HTML from many hands and versions; whatever they hold, their words com
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
-from urllib.parse import unquote
+from typing import Final, Literal
 
-from bibgenie_desktop.domain.locators import KEY
 from bibgenie_desktop.zotero.markup import Piece, pieces
+from bibgenie_desktop.zotero.note_citations import MOST, citation, decoded, source_of
 
-MOST: Final = 2_000_000
-"""Characters of HTML that are read: eight times what Zotero can sync."""
 _DEEPEST: Final = 100
 _DEEPEST_LIST: Final = 8
 _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -32,8 +28,14 @@ _INLINE: Final = {
 }
 _KEPT_TAGS: Final = frozenset({"sub", "sup", "u"})
 _BLOCKS: Final = frozenset({"p", "div", "section", "article", "figure", "figcaption", "dl", "dt", "dd"})
-_SPECIAL: Final = re.compile(r"([\\`*\[\]<])")
-_URI: Final = re.compile(rf"/(?:(users)/(?:local/)?[^/]+|groups/(\d{{1,12}}))/items/({KEY})(?:[/?#]|$)")
+_SPECIAL: Final = re.compile(
+    r"([\\`*\[\]<]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|~(?=~)|(?<=~)~|&(?=#?\w{1,32};)|(?<!\S)#)"
+)
+"""What would begin something in Markdown, wherever it stands."""
+_OPENING: Final = re.compile(r"\s*([-+>|~:=](?=[\s\-=~:|>]|$)|>|\||\d{1,9}(?=[.)](?:\s|$)))")
+"""What would begin something at the beginning of a line."""
+_DOLLAR: Final = re.compile(r"\$(?=[^\s$\d]|\d[^$\n]*[^\s$]\$|\$)")
+_TICKS: Final = re.compile(r"`+")
 
 
 def note_markdown(html: str, library: str) -> str:
@@ -42,26 +44,6 @@ def note_markdown(html: str, library: str) -> str:
     for piece in pieces(html[:MOST]):
         writer.take(piece)
     return writer.finish()
-
-
-def item_id_of(uri: str) -> str:
-    """The id of an item's address, `u-KEY` or `g<groupID>-KEY`; empty for another address."""
-    match = _URI.search(uri)
-    if match is None:
-        return ""
-    return f"u-{match[3]}" if match[1] else f"g{match[2]}-{match[3]}"
-
-
-def cited_ids(html: str) -> tuple[str, ...]:
-    """The items that a note cites, each once, in order."""
-    found: dict[str, None] = {}
-    for value in re.findall(r'data-(?:citation|annotation)="([^"]*)"', html[:MOST]):
-        data = _decoded(value)
-        entries = [*_entries(data), data.get("citationItem")]
-        for entry in entries:
-            if isinstance(entry, dict):
-                found.update(dict.fromkeys(filter(None, map(item_id_of, _uris(entry)))))
-    return tuple(found)
 
 
 @dataclass(slots=True)
@@ -73,13 +55,21 @@ class _Frame:
     held: list[str] | None = None
     replaces: str = ""
     verbatim: bool = False
+    fenced: bool = False
 
 
-@dataclass(slots=True)
-class _List:
-    """An open list: the last number given, None with bullets."""
+@dataclass(slots=True, eq=False)
+class _Container:
+    """An open list or quotation, and how each of its lines begins.
 
-    number: int | None
+    `number` is the last number given in a list, None with bullets; `sign` is the bullet, or what follows a
+    number.
+    """
+
+    kind: Literal["list", "quote"]
+    lead: str
+    number: int | None = None
+    sign: str = "-"
     items: int = 0
 
 
@@ -88,17 +78,23 @@ class _Writer:
     library: str
     out: list[str] = field(default_factory=list)
     stack: list[_Frame] = field(default_factory=list)
-    lists: list[_List] = field(default_factory=list)
-    quotes: int = 0
+    containers: list[_Container] = field(default_factory=list)
+    ended: _Container | None = None
+    """The list that has just ended, while nothing follows it."""
     verbatim: int = 0
+    heading: int = 0
     row: list[str] | None = None
     rows: int = 0
     wanted: int = 0
     """Line ends to be put before whatever comes next."""
-    quoted: int = 0
-    """How deep in quotations the last line was."""
+    around: tuple[_Container, ...] = ()
+    """What was open around the last line."""
     fresh: bool = True
     """Nothing has been put since the beginning or a list marker."""
+    loose: bool = False
+    """What was put last is text that ends with a space."""
+    at_line: bool = False
+    """A line has just been begun."""
 
     def take(self, piece: Piece) -> None:
         match piece.kind:
@@ -112,8 +108,7 @@ class _Writer:
     def finish(self) -> str:
         while self.stack:
             self._close(self.stack.pop())
-        text = re.sub(r"(?<! )[ \t]\n", "\n", "".join(self.out).replace("\u00a0", " "))
-        return text.strip()
+        return "".join(self.out).replace("\u00a0", " ").strip()
 
     # -- pieces
 
@@ -122,9 +117,15 @@ class _Writer:
             self._put(text)
             return
         text = re.sub(r"\s+", " ", text)
-        if self.fresh or self.wanted or (self.out and self.out[-1].endswith((" ", "\n"))):
+        begins = self.fresh or bool(self.wanted) or not self.out or self.at_line
+        if begins or self.out[-1].endswith((" ", "\n")):
             text = text.lstrip() if not self._holder() else text
-        self._put(_SPECIAL.sub(r"\\\1", text))
+        text = _DOLLAR.sub(r"\\$", _SPECIAL.sub(r"\\\1", text))
+        if begins and not self._holder() and (match := _OPENING.match(text)):
+            at = match.end(1) if match[1].isdigit() else match.start(1)
+            text = f"{text[:at]}\\{text[at:]}"
+        self._put(text)
+        self.loose = text.endswith(" ")
 
     def _start(self, piece: Piece) -> None:
         if len(self.stack) >= _DEEPEST and not piece.empty:
@@ -133,10 +134,10 @@ class _Writer:
         attributes = piece.attributes() if name in {"span", "a", "img", "pre", "ol"} else {}
         frame = _Frame(name)
         if name == "br":
-            self._put("\n" if self.verbatim else "  \n" + self._prefix())
+            self._line_break()
         elif name == "hr":
             self._break(2)
-            self._put("---")
+            self._put("***" if self.containers else "---")
             self._break(2)
         elif name == "img":
             if key := attributes.get("data-attachment-key", ""):
@@ -145,38 +146,38 @@ class _Writer:
                 self._put(f"![{attributes['alt']}]")
         elif name == "pre":
             self._break(2)
-            frame.verbatim = True
-            if "math" not in attributes.get("class", "").split():
-                self._put("```\n")
-                frame.after = "\n```"
+            frame.verbatim, frame.held = True, []
+            frame.fenced = "math" not in attributes.get("class", "").split()
         elif name == "span":
             self._span(frame, attributes)
         elif name == "a":
-            target = attributes.get("href", "")
+            target = attributes.get("href", "").replace("(", "%28").replace(")", "%29").replace(" ", "%20")
             self._put("[")
             frame.after = f"]({target})" if target else "]"
         elif name in _HEADINGS:
             self._break(2)
             self._put("#" * int(name[1]) + " ")
+            self.heading += 1
         elif name in ("ul", "ol"):
-            self._break(1 if self.lists else 2)
-            start = attributes.get("start", "1")
-            first = int(start) if start.isdigit() and len(start) < 7 else 1
-            self.lists.append(_List(None if name == "ul" else first - 1))
+            self._open_list(name, attributes.get("start", "1"))
         elif name == "li":
             self._item()
         elif name == "blockquote":
             self._break(2)
-            self.quotes += 1
+            if self.out and self.fresh and not self.wanted:
+                self.out.append("> ")  # right after a list marker
+            self.containers.append(_Container("quote", "> "))
         elif name == "tr":
             self._break(1 if self.rows else 2)
             self.row = []
         elif name in ("td", "th"):
             frame.held = []
         elif name in _INLINE and not self.verbatim:
-            self._put(_INLINE[name])
-            frame.after = _INLINE[name]
-            frame.verbatim = name == "code"
+            if name == "code":
+                frame.verbatim, frame.held = True, []
+            else:
+                self._put(_INLINE[name])
+                frame.after = _INLINE[name]
         elif name in _KEPT_TAGS:
             self._put(f"<{name}>")
             frame.after = f"</{name}>"
@@ -190,9 +191,9 @@ class _Writer:
         if "math" in attributes.get("class", "").split():
             frame.verbatim = True
         elif (value := attributes.get("data-citation")) is not None:
-            frame.held, frame.replaces = [], citation(_decoded(value))
+            frame.held, frame.replaces = [], citation(decoded(value))
         elif (value := attributes.get("data-annotation")) is not None:
-            frame.after = _source(_decoded(value))
+            frame.after = source_of(decoded(value))
 
     def _end(self, name: str) -> None:
         if all(frame.name != name for frame in self.stack):
@@ -209,16 +210,25 @@ class _Writer:
             held = "".join(frame.held)
             if frame.name in ("td", "th") and self.row is not None:
                 self.row.append(" ".join(held.split()).replace("|", "\\|"))
+            elif frame.name == "pre":
+                self._put_lines(_fenced(held) if frame.fenced else held.strip())
+            elif frame.name == "code":
+                self._put(_ticked(held))
             else:
                 self._put(frame.replaces or held)
         self._put(frame.after)
         match frame.name:
+            case "li":
+                self.fresh = False
             case "ul" | "ol":
-                self.lists.pop()
-                self._break(1 if self.lists else 2)
+                self.ended = self._leave("list")
+                self._break(1 if self._in_list() else 2)
             case "blockquote":
                 self._break(2)
-                self.quotes -= 1
+                self._leave("quote")
+            case "h1" | "h2" | "h3" | "h4" | "h5" | "h6":
+                self.heading -= 1
+                self._break(2)
             case "tr" if self.row is not None:
                 row, self.row = self.row, None
                 self._put("| " + " | ".join(row) + " |")
@@ -230,7 +240,7 @@ class _Writer:
                 self._break(2)
             case "pre":
                 self._break(2)
-            case name if name in _BLOCKS or name in _HEADINGS:
+            case name if name in _BLOCKS:
                 self._break(2)
 
     # -- putting
@@ -244,16 +254,43 @@ class _Writer:
         if (holder := self._holder()) is not None and holder.held is not None:
             holder.held.append(text)
             return
+        around = tuple(self.containers)
         if self.wanted and self.out:
-            blank = ">" * min(self.quotes, self.quoted)
+            shared = [c.lead for c, before in zip(around, self.around, strict=False) if c is before]
+            blank = "".join(shared).rstrip() if "> " in shared else ""
+            self._trim()
             self.out.append("\n" + (blank + "\n") * (self.wanted - 1) + self._prefix())
         elif not self.out:
-            self.out.append("> " * self.quotes)
-        self.wanted, self.quoted, self.fresh = 0, self.quotes, False
+            self.out.append(self._prefix())
+        self.wanted, self.around, self.ended = 0, around, None
+        self.fresh = self.at_line = self.loose = False
         self.out.append(text)
 
+    def _trim(self) -> None:
+        """Before a new line or paragraph: no line break and no space of a text at the end."""
+        if self.at_line:
+            self.out.pop()
+        if (self.at_line or self.loose) and self.out:
+            self.out[-1] = self.out[-1].rstrip(" ")
+        self.at_line = self.loose = False
+
+    def _put_lines(self, text: str) -> None:
+        """Lines as they are, each behind what its containers demand."""
+        if self._holder() is not None:
+            self._put(" ".join(text.split("\n")))
+            return
+        first, *rest = text.split("\n")
+        self._put(first or " ")
+        prefix = self._prefix()
+        self.out.extend("\n" + (prefix + line if line else prefix.rstrip()) for line in rest)
+
     def _prefix(self) -> str:
-        return "> " * self.quotes + "  " * min(_DEEPEST_LIST, len(self.lists))
+        lists = 0
+        lead = ""
+        for container in self.containers:
+            lists += container.kind == "list"
+            lead += container.lead if container.kind == "quote" or lists <= _DEEPEST_LIST else ""
+        return lead
 
     def _break(self, lines: int) -> None:
         """What follows begins a new line or paragraph; in a cell, a new word."""
@@ -262,64 +299,76 @@ class _Writer:
         elif not self.fresh:
             self.wanted = max(self.wanted, lines)
 
+    def _line_break(self) -> None:
+        if self.verbatim:
+            self._put("\n")
+        elif self.heading or self._holder() is not None:
+            self._put(" ")
+        elif self.out and not self.wanted and not self.fresh:
+            if self.loose:
+                self.out[-1] = self.out[-1].rstrip(" ")
+            self._put("  \n" + self._prefix())
+            self.at_line = True
+
+    # -- lists and quotations
+
+    def _in_list(self) -> bool:
+        return any(c.kind == "list" for c in self.containers)
+
+    def _leave(self, kind: str) -> _Container | None:
+        """Closes the innermost container of a kind; in broken HTML others may be open inside it."""
+        for at in range(len(self.containers) - 1, -1, -1):
+            if self.containers[at].kind == kind:
+                return self.containers.pop(at)
+        return None
+
+    def _open_list(self, name: str, start: str) -> None:
+        self._break(1 if self.containers and self.containers[-1].kind == "list" else 2)
+        first = int(start) if start.isdigit() and len(start) < 7 else 1
+        opened = _Container("list", "", None if name == "ul" else first - 1, "-" if name == "ul" else ".")
+        # Two lists in a row would be read as one.
+        if self.ended is not None and self.ended.sign == opened.sign:
+            opened.sign = "+" if name == "ul" else ")"
+        self.containers.append(opened)
+
     def _item(self) -> None:
-        if not self.lists:
-            self.lists.append(_List(None))
-        current = self.lists[-1]
+        if not self.containers or self.containers[-1].kind != "list":
+            self.containers.append(_Container("list", ""))
+        current = self.containers[-1]
         current.items += 1
+        bare = self.fresh and not self.wanted and bool(self.out)
+        """A list right behind the marker of another."""
         self.fresh = False
-        self._break(1)
-        if len(self.lists) > 1 or current.items > 1:
+        if not bare:
+            self._break(1)
+        nested = len(self.containers) > 1 and self.containers[-2].kind == "list"
+        if nested or current.items > 1:
             self.wanted = min(self.wanted, 1)
-        marker = "- "
+        marker = f"{current.sign} "
         if current.number is not None:
             current.number += 1
-            marker = f"{current.number}. "
-        self.lists.pop()  # the marker stands where the outer list's text stands
+            marker = f"{current.number}{current.sign} "
+        self.containers.pop()  # the marker stands where the text around the list stands
         self._put(marker)
-        self.lists.append(current)
+        current.lead = " " * len(marker)
+        self.containers.append(current)
+        self.around = tuple(self.containers)
         self.fresh = True
 
 
-def citation(data: Mapping[str, Any]) -> str:
-    """`[@u-KEY, p. 12; @u-KEY2]`; empty where no item can be named."""
-    parts = []
-    for entry in _entries(data):
-        found = next(filter(None, map(item_id_of, _uris(entry))), "")
-        if not found:
-            continue
-        place = str(entry.get("locator") or "")
-        label = {"page": "p.", "chapter": "ch.", "section": "sec."}.get(str(entry.get("label") or "page"), "")
-        parts.append(f"@{found}" + (f", {label} {place}".replace("  ", " ") if place else ""))
-    return f"[{'; '.join(parts)}]" if parts else ""
+def _fenced(code: str) -> str:
+    code = code.removeprefix("\n")
+    longest = max((len(run) for run in _TICKS.findall(code)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{code}\n{fence}"
 
 
-def _source(data: Mapping[str, Any]) -> str:
-    """Where marked text in a note comes from, ` [@u-ATTKEY p.4]` with the physical page."""
-    attachment = item_id_of(str(data.get("attachmentURI") or ""))
-    if not attachment:
+def _ticked(code: str) -> str:
+    """Code within a line; what begins or ends with a tick stands apart from those around it."""
+    code = " ".join(code.split("\n"))
+    if not code:
         return ""
-    position = data.get("position")
-    page = position.get("pageIndex") if isinstance(position, dict) else None
-    where = f" p.{page + 1}" if isinstance(page, int) and 0 <= page < 100_000 else ""
-    return f" [@{attachment}{where}]"
-
-
-def _decoded(value: str) -> dict[str, Any]:
-    try:
-        data = json.loads(unquote(value))
-    except (ValueError, RecursionError):
-        return {}
-    return data if isinstance(data, dict) else {}
-
-
-def _entries(data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    entries = data.get("citationItems")
-    return [e for e in entries if isinstance(e, dict)] if isinstance(entries, list) else []
-
-
-def _uris(entry: Mapping[str, Any]) -> list[str]:
-    uris = entry.get("uris") or entry.get("uri")
-    if isinstance(uris, str):
-        return [uris]
-    return [u for u in uris if isinstance(u, str)] if isinstance(uris, list) else []
+    longest = max((len(run) for run in _TICKS.findall(code)), default=0)
+    ticks = "`" * (longest + 1 if longest else 1)
+    apart = " " if code.startswith(("`", " ")) or code.endswith(("`", " ")) else ""
+    return f"{ticks}{apart}{code}{apart}{ticks}" if code.strip() else f"{ticks}{code}{ticks}"

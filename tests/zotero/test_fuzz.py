@@ -13,7 +13,8 @@ import pytest
 from bibgenie_desktop.domain.errors import DocumentUnreadable
 from bibgenie_desktop.zotero.annotations import place_of
 from bibgenie_desktop.zotero.documents import Documents
-from bibgenie_desktop.zotero.note_markdown import cited_ids, note_markdown
+from bibgenie_desktop.zotero.note_citations import cited_ids
+from bibgenie_desktop.zotero.note_markdown import note_markdown
 from bibgenie_desktop.zotero.prefs import parse_prefs
 from tests.harness import Soak
 from tests.zotero.helpers import SAMPLE

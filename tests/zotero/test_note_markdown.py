@@ -8,7 +8,8 @@ from urllib.parse import quote
 
 import pytest
 
-from bibgenie_desktop.zotero.note_markdown import cited_ids, note_markdown
+from bibgenie_desktop.zotero.note_citations import cited_ids
+from bibgenie_desktop.zotero.note_markdown import note_markdown
 
 CITED = quote(
     json.dumps(
