@@ -25,6 +25,7 @@ from bibgenie_desktop.services.compactor import Compactor
 from bibgenie_desktop.services.costs import Costs
 from bibgenie_desktop.services.estimates import Estimates
 from bibgenie_desktop.services.images import Picture, keep, pictures_of
+from bibgenie_desktop.services.library_room import LibraryRoom
 from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.planner import Planner, Prompts, blobs_of, request_of
 from bibgenie_desktop.services.preview import DryRun, dry_run
@@ -68,6 +69,8 @@ class Workspace:
         self._opening = asyncio.Lock()
         self._library: ZoteroLibrary | None = None
         self._citations: CitationChecker | None = None
+        self.room: LibraryRoom | None = None
+        """The library in use as the window browses it; None while there is none."""
         self._toolbox = Toolbox()
         self.estimates = Estimates(store)
         self.costs = Costs(store, models.price_of)
@@ -80,6 +83,7 @@ class Workspace:
         """Takes another Zotero library, for open conversations as well. The caller closes the old one."""
         self._library = library
         self._citations = CitationChecker(library) if library is not None else None
+        self.room = LibraryRoom(library, self._store) if library is not None else None
         self.use_tools(library_tools(library) if library is not None else ())
 
     def use_models(self, models: Models) -> None:

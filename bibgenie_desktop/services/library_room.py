@@ -1,0 +1,76 @@
+"""The Zotero library as the window uses it: browsing, previews, attaching, references, and its texts' index.
+
+Also the two questions that conversations answer about works: which ones a session used, and which sessions
+used one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from bibgenie_desktop.domain.ids import MessageId, SessionId
+from bibgenie_desktop.domain.messages import Checkpoint, Message
+from bibgenie_desktop.domain.topology import DamagedBranch, Placeholder
+from bibgenie_desktop.domain.works import ids_used
+from bibgenie_desktop.services.attaching import Attaching
+from bibgenie_desktop.services.browsing import Browsing
+from bibgenie_desktop.services.export.gather import whole_path
+from bibgenie_desktop.services.item_details import Details
+from bibgenie_desktop.services.referencing import Referencing
+from bibgenie_desktop.storage.store import Store
+from bibgenie_desktop.storage.worker import StoreWorker
+from bibgenie_desktop.zotero.fulltext import Coverage
+from bibgenie_desktop.zotero.service import ZoteroLibrary
+
+__all__ = ["Coverage", "LibraryRoom"]
+
+
+class LibraryRoom:
+    """Belongs to one library; with another one, there is another room."""
+
+    def __init__(self, library: ZoteroLibrary, store: StoreWorker) -> None:
+        self._library, self._store = library, store
+        self.browsing = Browsing(library)
+        self.details = Details(library)
+        self.attaching = Attaching(library)
+        self.referencing = Referencing(library)
+
+    @property
+    def coverage(self) -> Coverage:
+        return self._library.coverage
+
+    async def index_texts(self, progress: Callable[[Coverage], None]) -> None:
+        """Reads the texts of the files that are not indexed yet; what was done stays when it is cancelled."""
+        await self._library.index_texts(progress)
+
+    async def used_by(self, session_id: SessionId) -> tuple[str, ...]:
+        """The items that a session's whole path used, in the order of first use."""
+        path = await self._store.run(_path, session_id)
+        found: dict[str, None] = {}
+        for message in path:
+            if isinstance(message, Placeholder | Checkpoint):
+                continue
+            for full_id in ids_used(message.parts):
+                attachment = self._library.contents.attachments.get(full_id)
+                item = attachment.item_id if attachment is not None else full_id
+                if item in self._library.contents.items:
+                    found[item] = None
+        return tuple(found)
+
+    async def sessions_using(self, full_id: str) -> tuple[SessionId, ...]:
+        """The sessions whose path used an item or one of its files, the newest first; the trash included."""
+        item = self._library.item(full_id)
+        ids: Sequence[str] = (full_id, *(a.id for a in item.attachments)) if item is not None else (full_id,)
+        messages: list[MessageId] = []
+        after = ""
+        while True:
+            found, after = await self._store.run(Store.using, ids, after)
+            messages += found
+            if not after:
+                break
+        return await self._store.run(Store.sessions_through, messages) if messages else ()
+
+
+def _path(store: Store, session_id: SessionId) -> tuple[Message | Placeholder, ...]:
+    path = whole_path(store, store.session(session_id))
+    return path.readable if isinstance(path, DamagedBranch) else path
