@@ -19,6 +19,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from bibgenie_desktop.zotero import book_reader
+from bibgenie_desktop.zotero.page_drawing import drawing_of
 from bibgenie_desktop.zotero.pdf_outline import outline_of
 
 MEMORY_LIMIT = 2 << 30
@@ -67,6 +68,8 @@ class Reader:
             case "text":
                 first, last = max(0, int(request["first"])), min(total - 1, int(request["last"]))
                 return {"pages": total, "texts": self._texts(first, last)}
+            case "image":
+                return drawing_of(document, request)
             case "outline":
                 return outline_of(document, self._page, clean)
             case "scan":

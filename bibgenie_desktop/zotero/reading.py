@@ -11,11 +11,13 @@ from typing import TypeVar
 
 from bibgenie_desktop.domain.errors import DocumentUnreadable
 from bibgenie_desktop.domain.locators import Locator
+from bibgenie_desktop.zotero.annotations import Annotation
 from bibgenie_desktop.zotero.attachments import Files
 from bibgenie_desktop.zotero.books import Books, Heading, SectionInfo, SectionText
 from bibgenie_desktop.zotero.documents import Documents, PageText, PdfInfo
 from bibgenie_desktop.zotero.fulltext import CACHE, read_cache
 from bibgenie_desktop.zotero.library import Attachment, Contents
+from bibgenie_desktop.zotero.page_images import AREA_DPI, DEFAULT_DPI, PageImage, cached_image, page_image
 from bibgenie_desktop.zotero.quotes import Verdict, check_across_pages, check_quote
 
 T = TypeVar("T")
@@ -60,6 +62,30 @@ class ReadableLibrary(ABC):
         if attachment.id not in self._labels:
             self._labels[attachment.id] = (await self._documents.info(path)).labels
         return await self._documents.pages_text(path, first, last)
+
+    async def page_image(self, attachment: Attachment, index: int, dpi: int = DEFAULT_DPI) -> PageImage:
+        """A page of a PDF attachment, counted from 0, as a picture. Raises `DocumentUnreadable`."""
+        return await page_image(self._documents, await self._file(attachment, "pdf"), index, dpi)
+
+    async def annotation_image(self, annotation: Annotation, dpi: int = DEFAULT_DPI) -> PageImage:
+        """What an annotation marks: the area of a picture or drawing, the page of a passage. Where the file
+        cannot be read, the picture Zotero made of it. Raises `DocumentUnreadable`."""
+        attachment, place = self.contents.attachments[annotation.attachment_id], annotation.place
+        area = place.rectangle if annotation.type in ("image", "ink") else ()
+        drawn = None
+        if annotation.type in ("image", "ink"):
+            data_dir, library = self._files.data_dir, attachment.library.id
+            drawn = await self._in(self._worker, lambda: cached_image(data_dir, annotation, library))
+            if drawn is not None and not area:
+                return drawn
+        try:
+            path = await self._file(attachment, "pdf")
+            sharp = max(dpi, AREA_DPI) if area else dpi
+            return await page_image(self._documents, path, place.page_index or 0, sharp, area)
+        except DocumentUnreadable:
+            if drawn is not None:
+                return drawn
+            raise
 
     async def sections(self, attachment: Attachment) -> tuple[SectionInfo, ...]:
         """The sections of a document without pages. Raises `DocumentUnreadable`."""
