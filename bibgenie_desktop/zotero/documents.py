@@ -28,6 +28,9 @@ ANSWER_LIMIT = 64 << 20
 CACHED_CHARS = 2_000_000
 """About five hundred pages: what a person and a model go back and forth in."""
 
+NO_TEXT = "This document has no text, only pictures of its pages."
+"""The title of the refusal of a scan, whose pages can still be looked at."""
+
 _REASONS: Mapping[str, tuple[str, str]] = {
     "missing": ("The file is not on this computer.", "Open it once in Zotero, which downloads it."),
     "denied": ("The file may not be read.", "Check the permissions of Zotero's storage folder."),
@@ -46,7 +49,7 @@ _REASONS: Mapping[str, tuple[str, str]] = {
     ),
     "memory": ("Reading this PDF takes more memory than is allowed.", "Attach a simpler version in Zotero."),
     "scanned": (
-        "This document has no text, only pictures of its pages.",
+        NO_TEXT,
         "Run text recognition (OCR) on it and replace it in Zotero.",
     ),
     "range": ("This document has no such page or section.", "Ask for one between its first and its last."),

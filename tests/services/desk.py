@@ -14,6 +14,7 @@ from bibgenie_desktop.domain.checkpoint import SECTIONS, in_order
 from bibgenie_desktop.domain.ids import SessionId
 from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.domain.parts import Draft
+from bibgenie_desktop.domain.prices import Prices
 from bibgenie_desktop.net import Http
 from bibgenie_desktop.providers.factory import http_provider
 from bibgenie_desktop.services import events
@@ -85,11 +86,13 @@ async def desk(
     source: str = "user",
     max_output: int | None = None,
     kind: str = "openai-chat",
+    vision: bool = False,
 ) -> AsyncIterator[Desk]:
+    """`vision`: the large model sees; the small one never does."""
     http = Http()
     provider = http_provider(kind, "test", server.base_url, no_key, http)
-    large = ModelProfile("test", LARGE, server.base_url, window, source, max_output)  # type: ignore[arg-type]
-    profiles = {p.ref: p for p in (large, replace(large, model=SMALL, window=small))}
+    large = ModelProfile("test", LARGE, server.base_url, window, source, max_output, prices=prices)  # type: ignore[arg-type]
+    profiles = {p.ref: p for p in (replace(large, vision=vision), replace(large, model=SMALL, window=small))}
     clock = Clock()
     store = StoreWorker(folder / "bibgenie.sqlite", clock, id_maker(clock))
     await store.open()

@@ -16,6 +16,7 @@ GLYPHS = {
     "find_in_document": "search",
     "get_items": "article",
     "read_document": "page",
+    "view_page": "image",
     "read_result": "note",
     "get_notes": "note",
     "get_annotations": "highlight",
@@ -36,12 +37,15 @@ def summary_of(parts: Sequence[ToolPart], milliseconds: int | None) -> str:
         return ""
     searched = sum(p.name in ("search_items", "search_fulltext", "find_in_document") for p in parts)
     read = {_document(p) for p in parts if p.name == "read_document"}
+    seen = sum(p.name == "view_page" and bool(p.images) for p in parts)
     looked = sum(p.name == "get_items" for p in parts)
     said: list[str] = []
     if searched:
         said.append(tr("searched {0}×").format(searched))
     if read:
         said.append(tr("read 1 paper") if len(read) == 1 else tr("read {0} papers").format(len(read)))
+    if seen:
+        said.append(tr("looked at 1 page") if seen == 1 else tr("looked at {0} pages").format(seen))
     if looked and not said:
         said.append(tr("looked items up"))
     if not said:
@@ -75,6 +79,8 @@ def _asked(part: ToolPart) -> str:
             pages = given.get("pages")
             name = _named(part)
             return tr("{0}, pages {1}").format(name, pages) if pages else name
+        case "view_page":
+            return tr("Looked at {0}").format(_seen(part))
         case "get_items":
             ids = given.get("ids")
             return tr("Looked up {0} items").format(len(ids)) if isinstance(ids, list) else _named(part)
@@ -91,7 +97,17 @@ def _named(part: ToolPart) -> str:
     return str(part.input.get("attachment_id") or part.input.get("item_id") or tr("a document"))
 
 
+def _seen(part: ToolPart) -> str:
+    """The page as it was named with its picture, else as it was asked for."""
+    if part.images:
+        return _short(part.images[0].name)
+    page = part.input.get("page")
+    return tr("{0}, page {1}").format(_named(part), page) if page else _named(part)
+
+
 def _came_of_it(part: ToolPart) -> str:
+    if part.images:
+        return ""  # named in the line already
     if part.state in ("done", "denied") and part.note:
         return part.note
     words = {

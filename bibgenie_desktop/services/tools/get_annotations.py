@@ -103,6 +103,9 @@ class GetAnnotations:
             fenced(data),
             tuple(annotation_resource(a, contents) for a in shown),
             note=counted(len(chosen), "annotation"),
+            for_eyes="view_page with annotation_id shows what an image or ink annotation marks."
+            if any(a.type in ("image", "ink") for a in shown)
+            else "",
         )
 
     def _scope(self, given: Arguments) -> tuple[list[Annotation], str]:

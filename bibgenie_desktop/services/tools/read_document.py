@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from bibgenie_desktop.domain.errors import DocumentUnreadable
@@ -13,7 +14,7 @@ from bibgenie_desktop.services.tools.page_ranges import extent, parse_pages
 from bibgenie_desktop.services.tools.presenting import counted, fenced, page_resource, without_empty
 from bibgenie_desktop.services.tools.sections import extract_result, read_section
 from bibgenie_desktop.services.tools.targets import find_document
-from bibgenie_desktop.zotero.documents import PageText
+from bibgenie_desktop.zotero.documents import NO_TEXT, PageText
 from bibgenie_desktop.zotero.garbled import garbled
 from bibgenie_desktop.zotero.library import Attachment, Item
 from bibgenie_desktop.zotero.links import item_label
@@ -77,7 +78,8 @@ class ReadDocument:
         except BadArguments as error:
             return ToolResult(str(error), error=True)
         except DocumentUnreadable as error:
-            return await extract_result(self._library, item, attachment, error, most, offset)
+            result = await extract_result(self._library, item, attachment, error, most, offset)
+            return replace(result, for_eyes=_look(attachment, 0)) if error.title == NO_TEXT else result
 
     async def _pdf(
         self, item: Item, attachment: Attachment, given: Arguments, most: int, offset: int
@@ -104,7 +106,13 @@ class ReadDocument:
             data["garbled"] = (
                 "the text of some pages is extracted badly by this file's fonts; do not quote it"
             )
-        return ToolResult(fenced(data), _resources(item, attachment, pages), note=counted(len(pages), "page"))
+        unread = next((p for p in pages if not p.text.strip() or garbled(p.text)), None)
+        return ToolResult(
+            fenced(data),
+            _resources(item, attachment, pages),
+            note=counted(len(pages), "page"),
+            for_eyes=_look(attachment, unread.index) if unread is not None else "",
+        )
 
     async def _read(
         self, attachment: Attachment, wanted: list[int], offset: int, most: int
@@ -140,6 +148,10 @@ class ReadDocument:
             following = {"attachment_id": attachment.id, "pages": pages}
             return {**following, "offset": cut} if cut else following
         return {"attachment_id": attachment.id, "pages": f"{last + 2}-"} if last + 1 < total else {}
+
+
+def _look(attachment: Attachment, index: int) -> str:
+    return f"view_page can show such a page: attachment_id {attachment.id}, page {index + 1}."
 
 
 def _row(page: PageText) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from bibgenie_desktop.services.tools.list_tags import ListTags
 from bibgenie_desktop.services.tools.read_document import ReadDocument
 from bibgenie_desktop.services.tools.search_fulltext import SearchFulltext
 from bibgenie_desktop.services.tools.search_items import SearchItems
+from bibgenie_desktop.services.tools.view_page import ViewPage
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 
@@ -27,6 +28,7 @@ def library_tools(library: ZoteroLibrary) -> tuple[Tool, ...]:
         GetItems(library),
         SearchFulltext(library),
         GetOutline(library),
+        ViewPage(library),
         GetAnnotations(library),
         GetNotes(library),
         ListItems(library),
