@@ -97,8 +97,7 @@ def local_client(
 def key_owner(key: str, http: MakeHttp, *, address: str = WEB) -> KeyOwner:
     """Asks zotero.org whose key this is and what it may do. Raises `ZoteroKeyRefused` for a wrong one."""
     # pyzotero's own call would put the key into the address.
-    client = web_client(key, http, "u", 0, address=address)
-    with translated("web"):
+    with closing(web_client(key, http, "u", 0, address=address)) as client, translated("web"):
         assert client.client is not None
         answer = client.client.get(f"{client.endpoint}/keys/current", headers=client.default_headers())
         if answer.status_code in (403, 404):
@@ -108,6 +107,16 @@ def key_owner(key: str, http: MakeHttp, *, address: str = WEB) -> KeyOwner:
                 f"zotero.org answered with the error {answer.status_code}.", "Try again later."
             )
         return _owner(answer.json())
+
+
+@contextmanager
+def closing(client: Zotero) -> Iterator[Zotero]:
+    """Ends the client's connections afterwards; else they last until the object happens to go."""
+    try:
+        yield client
+    finally:
+        if client.client is not None:
+            client.client.close()
 
 
 @contextmanager
