@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRect, QRectF, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QWidget
 
 from bibgenie_desktop.gui.components import (
-    Chip,
-    Flow,
     Glyph,
     Ring,
     column,
@@ -24,8 +22,10 @@ from bibgenie_desktop.gui.components import (
     push,
     row,
 )
+from bibgenie_desktop.gui.composer_chips import AttachedChips
 from bibgenie_desktop.gui.composer_edit import ComposerEdit
 from bibgenie_desktop.gui.conversation.rows import AttachmentView
+from bibgenie_desktop.gui.pictures.thumbnails import Thumbnails
 from bibgenie_desktop.gui.theme import current, gap, icons
 from bibgenie_desktop.gui.tr import percent, tr
 
@@ -89,6 +89,8 @@ class Composer(QFrame):
     mention_changed = Signal(object)
     mention_key = Signal(int)
     attachment_removed = Signal(str)
+    picture_requested = Signal(str, str)
+    """Key and name of an attached picture, to be shown large."""
     dropped = Signal(object)
     resources_dropped = Signal(object)
     context_requested = Signal()
@@ -99,15 +101,13 @@ class Composer(QFrame):
         super().__init__()
         self.setObjectName("composer")
         self._state = ComposerState()
-        self._attachments: tuple[AttachmentView, ...] = ()
         self._editing = False
         self.edit = ComposerEdit()
         self.edit.setObjectName("composerEdit")
         self.edit.setAccessibleName(tr("Message"))
         self._make_buttons()
         self._strip = self._make_strip()
-        self._chips = QWidget()
-        self._chips.hide()
+        self._chips = AttachedChips(self.edit)
         bottom = row(self._attach, self._mention, None, self._context, 2, self._send, self._stop, spacing=4)
         self._column = column(
             self._strip, self._chips, self.edit, bottom, spacing=8, margins=(14, 12, 10, 10)
@@ -148,6 +148,9 @@ class Composer(QFrame):
         self.edit.edit_last_requested.connect(self._on_edit_last_requested)
         self.edit.escaped.connect(self._on_escaped)
         self.edit.dropped.connect(self.dropped)
+        self._chips.removed.connect(self.attachment_removed)
+        self._chips.opened.connect(self.picture_requested)
+        self._chips.left.connect(self.focus_text)
         self.edit.resources_dropped.connect(self.resources_dropped)
         self.edit.mention_changed.connect(self.mention_changed)
         self.edit.mention_key.connect(self.mention_key)
@@ -187,24 +190,21 @@ class Composer(QFrame):
 
     @property
     def attachments(self) -> tuple[AttachmentView, ...]:
-        return self._attachments
+        return self._chips.views
 
     def set_attachments(self, attachments: Sequence[AttachmentView]) -> None:
         """Show what is attached to the draft."""
-        if tuple(attachments) == self._attachments:
-            return
-        self._attachments = tuple(attachments)
-        old, self._chips = self._chips, QWidget()
-        chips = [Chip(a.text, a.icon, key=a.key, tip=a.tip) for a in attachments]
-        for chip in chips:
-            chip.removed.connect(self.attachment_removed)
-            chip.setEnabled(not self._state.frozen)
-        self._chips.setLayout(Flow(chips))
-        self._column.replaceWidget(old, self._chips)
-        old.hide()
-        old.deleteLater()
-        self._chips.setVisible(bool(chips))
+        self._chips.show_views(attachments)
+        self._chips.set_open(not (self._state.frozen or self._state.read_only))
         self._show_send()
+
+    def set_thumbnails(self, thumbnails: Thumbnails) -> None:
+        """Where the chips of pictures get what they show."""
+        self._chips.set_thumbnails(thumbnails)
+
+    def set_note(self, words: str) -> None:
+        """Say something about what is attached; empty: nothing."""
+        self._chips.set_note(words)
 
     def set_editing(self, editing: bool, words: str = "") -> None:
         """Show the strip "Editing message"; Esc and its Cancel ask to end that."""
@@ -247,8 +247,7 @@ class Composer(QFrame):
         reason = state.read_only or state.frozen or None
         gate(self._attach, reason)
         gate(self._mention, reason)
-        for chip in self._chips.findChildren(Chip):
-            chip.setEnabled(not closed)
+        self._chips.set_open(not closed)
         self._context.set_share(state.share)
         gate(self._stop, state.stop_reason)
         self._show_send()
@@ -260,7 +259,7 @@ class Composer(QFrame):
         state = self._state
         if state.read_only or state.frozen:
             return state.read_only or state.frozen
-        if not self.text.strip() and not self._attachments:
+        if not self.text.strip() and not self._chips.views:
             return tr("Nothing to send yet")
         return state.queue_reason if state.streaming else state.send_reason
 
@@ -294,7 +293,7 @@ class Composer(QFrame):
             self.send_refused.emit(reason)
 
     def _on_edit_last_requested(self) -> None:
-        if not (self._editing or self._attachments or self._state.read_only or self._state.frozen):
+        if not (self._editing or self._chips.views or self._state.read_only or self._state.frozen):
             self.edit_last_requested.emit()
 
     def _on_escaped(self) -> None:
@@ -309,6 +308,16 @@ class Composer(QFrame):
     def _on_theme_changed(self) -> None:
         self.edit.setFont(current().font("read"))
         self.edit.fit()
+
+    # dropped beside the text
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if not self.edit.isReadOnly() and self.edit.canInsertFromMimeData(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        event.acceptProposedAction()
+        self.edit.take_dropped(event.mimeData())
 
     def mention_place(self) -> QRect:
         """Where a list of mentions belongs, on the screen."""

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy
 from bibgenie_desktop.services.pointers import Payload, is_zotero, names_resources
 
 MOST_LINES: Final = 8
+CODED: Final = ("image/png", "image/jpeg", "image/webp", "image/gif", "image/tiff", "image/bmp")
 # Not in an address such as me@home; Chinese puts no blank before it. Several words may follow.
 MENTION: Final = re.compile(r"(?<![A-Za-z0-9_.+@-])@((?:[^\s@][^@\n]{0,59})?)$")
 ENTER: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
@@ -31,10 +32,11 @@ MENTION_KEYS: Final = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Tab, Qt.Key.Ke
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """What was pasted or dropped, other than plain text: local files, or an image."""
+    """What was pasted or dropped, other than plain text: local files, or a picture, coded where the other
+    program gives it so."""
 
     files: tuple[str, ...] = ()
-    image: QImage | None = None
+    image: QImage | bytes | None = None
     text: str = ""
 
 
@@ -186,18 +188,40 @@ class ComposerEdit(QPlainTextEdit):
         finally:
             self._dropping = False
 
+    def take_dropped(self, source: QMimeData) -> None:
+        """What was dropped beside the text."""
+        self._dropping = True
+        try:
+            self.insertFromMimeData(source)
+        finally:
+            self._dropping = False
+
     def insertFromMimeData(self, source: QMimeData) -> None:
         payload = _payload(source, dropped=self._dropping)
         if names_resources(payload):
             self.resources_dropped.emit(payload)
             return
         files = tuple(url.toLocalFile() for url in source.urls() if url.isLocalFile())
-        image = source.imageData() if source.hasImage() and not source.hasText() else None
-        picture = image if isinstance(image, QImage) and not image.isNull() else None
+        picture = _picture(source) if not files else None
         if files or picture is not None:
             self.dropped.emit(Dropped(files, picture, source.text()))
         else:
             self.insertPlainText(payload.text)
+
+
+def _picture(source: QMimeData) -> QImage | bytes | None:
+    """The picture that is meant: one beside words is how another program shows them, and the words count.
+
+    Coded bytes are preferred, for they can be decoded elsewhere and within limits.
+    """
+    words = source.text().strip()
+    if words and (len(words.split()) > 1 or "://" not in words):
+        return None
+    for name in CODED:
+        if source.hasFormat(name) and (data := bytes(source.data(name).data())):
+            return data
+    image = source.imageData() if source.hasImage() else None
+    return image if isinstance(image, QImage) and not image.isNull() else None
 
 
 def _payload(source: QMimeData, *, dropped: bool) -> Payload:

@@ -15,8 +15,11 @@ from bibgenie_desktop.domain.works import ids_used
 from bibgenie_desktop.services.attaching import Attaching
 from bibgenie_desktop.services.browsing import Browsing
 from bibgenie_desktop.services.export.gather import whole_path
+from bibgenie_desktop.services.images import Picture, PictureRefused
 from bibgenie_desktop.services.item_details import Details
 from bibgenie_desktop.services.referencing import Referencing
+from bibgenie_desktop.services.showing import Showing
+from bibgenie_desktop.services.tools.arguments import BadArguments
 from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.storage.worker import StoreWorker
 from bibgenie_desktop.zotero.fulltext import Coverage
@@ -34,6 +37,7 @@ class LibraryRoom:
         self.details = Details(library)
         self.attaching = Attaching(library)
         self.referencing = Referencing(library)
+        self._showing = Showing(library)
 
     @property
     def coverage(self) -> Coverage:
@@ -42,6 +46,20 @@ class LibraryRoom:
     async def index_texts(self, progress: Callable[[Coverage], None]) -> None:
         """Reads the texts of the files that are not indexed yet; what was done stays when it is cancelled."""
         await self._library.index_texts(progress)
+
+    def is_picture(self, full_id: str) -> bool:
+        """Whether an annotation marks a picture or is a drawing."""
+        mark = self._library.contents.annotations.get(full_id)
+        return mark is not None and mark.type in ("image", "ink")
+
+    async def picture_of(self, full_id: str, page: str = "") -> Picture:
+        """What an annotation marks, or a page of a PDF by its number or label. Raises `UserError`."""
+        try:
+            marked = full_id in self._library.contents.annotations
+            shown = self._showing.annotation(full_id) if marked else self._showing.page(full_id, page)
+            return (await shown).picture
+        except BadArguments as error:
+            raise PictureRefused(str(error)) from error
 
     async def used_by(self, session_id: SessionId) -> tuple[str, ...]:
         """The items that a session's whole path used, in the order of first use."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from PySide6.QtCore import QObject, QRect, Signal
 
 from bibgenie_desktop.gui.conversation.rows import Action, Allowed
+from bibgenie_desktop.gui.pictures.thumbnails import Thumbnails
 from bibgenie_desktop.gui.render.math import MathRenderer
 from bibgenie_desktop.gui.tr import tr
 
@@ -35,6 +36,8 @@ class Intents(QObject):
     """A sentence that is never to be dropped."""
     whole_text_requested = Signal(str)
     """A text of which only beginning and end are shown."""
+    picture_requested = Signal(str, str)
+    """A picture's key and name, to be shown large."""
     menu_requested = Signal(str)
     """The More button of a message."""
     notice = Signal(str)
@@ -64,6 +67,7 @@ class Surroundings:
 
     intents: Intents
     math: MathRenderer | None = None
+    thumbnails: Thumbnails | None = None
     folds: dict[str, bool] = field(default_factory=dict)
     """What the person opened or closed, by row and part; it outlives the widgets."""
 

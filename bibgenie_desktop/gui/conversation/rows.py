@@ -21,12 +21,19 @@ Allowed: TypeAlias = Callable[[Action, str], str | None]
 
 @dataclass(frozen=True, slots=True)
 class AttachmentView:
-    """An item, file or image that belongs to a message. `icon` is a name of the icon set."""
+    """An item or a picture that belongs to a message. `icon` is a name of the icon set; width and height
+    are a picture's pixels, its key is the hash of its content."""
 
     text: str
     icon: str = "article"
     key: str = ""
     tip: str = ""
+    width: int = 0
+    height: int = 0
+
+    @property
+    def is_picture(self) -> bool:
+        return self.icon == "image" and bool(self.key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from bibgenie_desktop.gui.conversation.footer import Footer
 from bibgenie_desktop.gui.conversation.intents import Surroundings
 from bibgenie_desktop.gui.conversation.long_text import is_long, shortened
 from bibgenie_desktop.gui.conversation.message import BLEED, MessageWidget
-from bibgenie_desktop.gui.conversation.rows import Action, UserRow
+from bibgenie_desktop.gui.conversation.rows import Action, AttachmentView, UserRow
+from bibgenie_desktop.gui.pictures.frame import PictureFrame
 from bibgenie_desktop.gui.render.markdown_view import MarkdownView
 from bibgenie_desktop.gui.theme import current, gap
 from bibgenie_desktop.gui.tr import tr
@@ -30,10 +31,12 @@ class UserMessage(MessageWidget):
         super().__init__(row_value, surroundings)
         self._user = row_value
         layout = column(spacing=8, margins=(16, 9, 16, 9))
-        if row_value.attachments:
-            chips = [
-                Chip(a.text, a.icon, key=a.key, tip=a.tip, removable=False) for a in row_value.attachments
-            ]
+        pictures = [a for a in row_value.attachments if a.is_picture]
+        others = [a for a in row_value.attachments if not a.is_picture]
+        if pictures:
+            layout.addLayout(Flow([self._picture(a) for a in pictures], spacing=8))
+        if others:
+            chips = [Chip(a.text, a.icon, key=a.key, tip=a.tip, removable=False) for a in others]
             layout.addLayout(Flow(chips))
         if row_value.text.strip():
             view = MarkdownView(shortened(row_value.text), math=surroundings.math, reading=False)
@@ -54,6 +57,11 @@ class UserMessage(MessageWidget):
         )
         self._footer.setParent(self)
         self._footer.focus_moved.connect(self._reveal)
+
+    def _picture(self, view: AttachmentView) -> PictureFrame:
+        frame = PictureFrame(view, self._shared.thumbnails)
+        frame.opened.connect(self._shared.intents.picture_requested)
+        return frame
 
     def kind_name(self) -> str:
         return tr("you")

@@ -22,6 +22,7 @@ from bibgenie_desktop.gui.conversation.menu import message_menu
 from bibgenie_desktop.gui.conversation.message import MessageWidget, copy_to_clipboard
 from bibgenie_desktop.gui.conversation.rows import Allowed, AnswerRow, CitationView, Row
 from bibgenie_desktop.gui.conversation.scrolling import ScrollingColumn
+from bibgenie_desktop.gui.pictures.thumbnails import Thumbnails
 from bibgenie_desktop.gui.render.math import MathRenderer
 from bibgenie_desktop.gui.theme import gap
 from bibgenie_desktop.gui.tr import tr
@@ -52,6 +53,8 @@ class ConversationView(ScrollingColumn):
     compare_requested = Signal(str)
     whole_text_requested = Signal(str)
     pin_requested = Signal(str)
+    picture_requested = Signal(str, str)
+    """A picture's key and name, to be shown large."""
     notice = Signal(str)
 
     def __init__(self, parent: QWidget | None = None, *, math: MathRenderer | None = None) -> None:
@@ -75,7 +78,18 @@ class ConversationView(ScrollingColumn):
 
     def _connect_intents(self) -> None:
         wishes = self._intents
-        names = ("retry", "retry_with", "edit", "fork", "sibling", "quote", "compare", "whole_text", "pin")
+        names = (
+            "retry",
+            "retry_with",
+            "edit",
+            "fork",
+            "sibling",
+            "quote",
+            "compare",
+            "whole_text",
+            "pin",
+            "picture",
+        )
         for name in names:
             getattr(wishes, f"{name}_requested").connect(getattr(self, f"{name}_requested"))
         for name in ("citation_opened", "link_opened", "checkpoint_toggled", "notice"):
@@ -89,6 +103,10 @@ class ConversationView(ScrollingColumn):
     def set_allowed(self, allowed: Allowed | None) -> None:
         """Who says which action can be done with which row, and why not."""
         self._intents.set_allowed(allowed)
+
+    def set_thumbnails(self, thumbnails: Thumbnails) -> None:
+        """Where messages made from now on get their small pictures."""
+        self._shared.thumbnails = thumbnails
 
     def refresh_actions(self) -> None:
         """The session's state changed: ask again what can be done."""

@@ -17,6 +17,7 @@ from bibgenie_desktop.gui.docks.outline import Tree
 from bibgenie_desktop.gui.presenters.conversation import Conversation
 from bibgenie_desktop.gui.presenters.drafts import Drafts
 from bibgenie_desktop.gui.presenters.permissions import answer_of, is_newest, marker_of, reason_against
+from bibgenie_desktop.gui.presenters.pictures import Pictures
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import tr
 from bibgenie_desktop.services import events
@@ -56,6 +57,7 @@ class ChatPresenter(QObject):
         self._front: Conversation | None = None
         self._wanted = ""
         self.drafts = Drafts(workspace, tasks, self)
+        self.pictures = Pictures(workspace, self.drafts, tasks, self)
 
     def close(self) -> None:
         for conversation in self._open.values():

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.ids import MessageId, SessionId
-from bibgenie_desktop.domain.parts import Draft
+from bibgenie_desktop.domain.parts import Draft, ImagePart, ResourcePart
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.services.chat import Chat
 from bibgenie_desktop.services.workspace import Workspace
@@ -21,6 +21,7 @@ SAVE_MS = 400
 AGAIN_MS = 3_000
 """A text that could not be stored is tried again after this time, and with whatever is typed before."""
 
+Attached = tuple[ImagePart | ResourcePart, ...]
 Key = tuple[SessionId, MessageId | None]
 
 
@@ -96,6 +97,12 @@ class Drafts(QObject):
     def typed(self, draft: Draft) -> None:
         self.now = draft
         self._timer.start(SAVE_MS)
+
+    async def add(self, session: SessionId, edits: MessageId | None, parts: Attached) -> None:
+        """Attaches to what is not in the composer now: another session's draft, or another question's."""
+        draft = await self._stored(session, edits)
+        new = tuple(part for part in parts if part not in draft.attached)
+        await self._save(session, edits, Draft(draft.text, (*draft.attached, *new)))
 
     def sending(self, draft: Draft) -> None:
         self._timer.stop()  # the operation saves what it sends

@@ -93,7 +93,8 @@ def attachments_of(parts: Sequence[Part]) -> tuple[AttachmentView, ...]:
     found: list[AttachmentView] = []
     for part in parts:
         if isinstance(part, ImagePart):
-            found.append(AttachmentView(part.name or tr("Image"), "image", part.blob))
+            name = part.name or tr("Image")
+            found.append(AttachmentView(name, "image", part.blob, "", part.width, part.height))
         elif isinstance(part, ResourcePart):
             found.append(AttachmentView(part.title, "article", part.locator.id))
     return tuple(found)

@@ -1,0 +1,1 @@
+"""Pictures in the window: taking them in, showing them small, showing them large."""
