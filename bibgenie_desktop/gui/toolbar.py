@@ -106,6 +106,7 @@ class Toolbar(QFrame):
         self.compact = push(tr("Compact"), "quiet", icon="compact", object_name="compactAction")
         keys = QKeySequence("Ctrl+Shift+K").toString(QKeySequence.SequenceFormat.NativeText)
         tip = tr("Compact earlier context ({0})").format(keys)
+        self._compact_tip = tip
         props(self.compact, ownTip=tip)
         self.compact.setToolTip(tip)
         self.compact.setAccessibleName(tr("Compact"))
@@ -156,6 +157,12 @@ class Toolbar(QFrame):
 
     def show_compact(self, reason: str | None) -> None:
         gate(self.compact, reason)
+
+    def show_compact_cost(self, said: str) -> None:
+        """What Compact would lose now, for its tooltip; empty: nothing."""
+        props(self.compact, ownTip="\n".join(t for t in (self._compact_tip, said) if t))
+        if self.compact.isEnabled():
+            gate(self.compact, None)
 
     def show_sidebar(self, shown: bool) -> None:
         self._sidebar.setChecked(shown)

@@ -19,6 +19,7 @@ from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.domain.parts import Draft, ImagePart
 from bibgenie_desktop.domain.topology import DamagedBranch, Placeholder
 from bibgenie_desktop.services import events
+from bibgenie_desktop.services.cache_costs import CacheCosts
 from bibgenie_desktop.services.chat import Chat
 from bibgenie_desktop.services.citing import CheckedCitation, CitationChecker
 from bibgenie_desktop.services.compactor import Compactor
@@ -75,6 +76,7 @@ class Workspace:
         self.estimates = Estimates(store)
         self.costs = Costs(store, models.price_of)
         self.planner = Planner(prompts, self._toolbox, ReadResult.spec, self.estimates)
+        self.cache_costs = CacheCosts(store, self.planner, models, self._toolbox)
         self.use_library(library)
 
     # -- library --------------------------------------------------------------------------------------------
@@ -89,6 +91,7 @@ class Workspace:
     def use_models(self, models: Models) -> None:
         """Takes other providers and models, for open conversations as well."""
         self.models.replace(models)
+        self.costs.forget()
         for chat in self._chats.values():
             chat.announce(events.ContextChanged())
 

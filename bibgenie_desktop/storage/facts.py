@@ -5,7 +5,7 @@ Mutable side tables; nothing here is part of a path.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 from bibgenie_desktop.domain.codec import (
     InvalidContent,
@@ -18,8 +18,9 @@ from bibgenie_desktop.domain.codec import (
 from bibgenie_desktop.domain.ids import MessageId, SessionId
 from bibgenie_desktop.domain.locators import LedgerEntry
 from bibgenie_desktop.domain.usage import Usage
+from bibgenie_desktop.storage.connection import Row
 from bibgenie_desktop.storage.records import Records
-from bibgenie_desktop.storage.values import Spent
+from bibgenie_desktop.storage.values import Spending, SpendingMark, Spent
 
 
 class Facts(Records):
@@ -66,30 +67,41 @@ class Facts(Records):
                 self._clock(),
             )
 
-    def spent(self, session_id: SessionId) -> Spent:
-        """Every request that a session's tree has a record of. Records that cannot be read are left out."""
+    def spending_mark(self, session_id: SessionId) -> SpendingMark:
+        """Changes whenever what was spent in a session's tree, or what lies on its path, may have changed."""
         with self._db.reading():
             session = self._session(session_id)
+            count = self._db.value("SELECT count(*) FROM message WHERE tree_id = ?", session.tree_id)
+        return session.tree_id, session.leaf_id, int(count)
+
+    def spent(self, session_id: SessionId, known: Container[MessageId] = ()) -> Spent:
+        """Every request that a session's tree has a record of, those of `known` messages left out.
+
+        Records that cannot be read are left out too.
+        """
+        with self._db.reading():
+            session = self._session(session_id)
+            listed = self._db.rows("SELECT id FROM message WHERE tree_id = ? ORDER BY depth", session.tree_id)
+            unknown = [str(row[0]) for row in listed if MessageId(str(row[0])) not in known]
             rows = self._db.rows(
+                "SELECT id, kind, usage, trigger FROM message LEFT JOIN checkpoint "
+                "ON message_id = CASE kind WHEN 'checkpoint' THEN id END "
+                "WHERE id IN (SELECT value FROM json_each(?))",
+                dumps(unknown),
+            )
+            up = self._db.rows(
                 # Without UNION ALL a circle in a damaged tree ends here as well.
                 "WITH RECURSIVE up (id) AS ("
                 "  SELECT ? UNION SELECT m.parent_id FROM up JOIN message m ON m.id = up.id"
-                ") "
-                "SELECT kind, usage, trigger, id IN (SELECT id FROM up WHERE id IS NOT NULL) "
-                "FROM message LEFT JOIN checkpoint ON message_id = CASE kind WHEN 'checkpoint' THEN id END "
-                "WHERE tree_id = ? AND kind IN ('assistant', 'checkpoint') ORDER BY depth, id",
+                ") SELECT id FROM up WHERE id IS NOT NULL",
                 session.leaf_id,
-                session.tree_id,
             )
-        path: list[Usage] = []
-        tree: list[Usage] = []
-        unrecorded = 0
-        for kind, text, trigger, on_path in rows:
-            usages = _usages(text)
-            tree += usages
-            path += usages if on_path else ()
-            unrecorded += kind == "checkpoint" and not usages and trigger != "revise"
-        return Spent(tuple(path), tuple(tree), unrecorded)
+        return Spent(
+            session.tree_id,
+            session.leaf_id,
+            tuple(_spending(row) for row in rows),
+            frozenset(MessageId(str(row[0])) for row in up),
+        )
 
     def estimates(self, message_ids: Iterable[MessageId], version: str) -> Mapping[MessageId, int]:
         """The cached estimates of these messages under one version of the rule."""
@@ -112,6 +124,13 @@ class Facts(Records):
                     version,
                     count,
                 )
+
+
+def _spending(row: Row) -> Spending:
+    message_id, kind, text, trigger = row
+    usages = _usages(text)
+    missing = kind == "checkpoint" and not usages and trigger != "revise"
+    return Spending(MessageId(str(message_id)), usages, missing)
 
 
 def _usages(text: object) -> tuple[Usage, ...]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from bibgenie_desktop.domain.errors import Cancelled as Cancelled
 from bibgenie_desktop.domain.errors import UserError
-from bibgenie_desktop.domain.ids import MessageId, SessionId
+from bibgenie_desktop.domain.ids import MessageId, SessionId, TreeId
 from bibgenie_desktop.domain.messages import AssistantMessage, Path, PendingReply, Session, Status
 from bibgenie_desktop.domain.parts import Draft
 from bibgenie_desktop.domain.topology import DamagedBranch
@@ -29,13 +29,26 @@ class SessionRow:
     has_draft: bool
 
 
+SpendingMark: TypeAlias = tuple[TreeId, MessageId | None, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """The requests behind one message. `unrecorded`: a summary from before its usage was kept."""
+
+    message_id: MessageId
+    usages: tuple[Usage, ...]
+    unrecorded: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """The requests on a session's path and those of its whole tree; `unrecorded`: summaries without usage."""
+    """What a session's tree has records of beyond those known already, and what lies on its path."""
 
-    path: tuple[Usage, ...]
-    tree: tuple[Usage, ...]
-    unrecorded: int
+    tree_id: TreeId
+    leaf_id: MessageId | None
+    fresh: tuple[Spending, ...]
+    path: frozenset[MessageId]
 
 
 @dataclass(frozen=True, slots=True)

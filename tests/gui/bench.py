@@ -11,6 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
 
+from bibgenie_desktop.domain.prices import Prices
 from bibgenie_desktop.domain.states import SessionState
 from bibgenie_desktop.gui.conversation.rows import AnswerRow, CheckpointRow, Row, UserRow
 from bibgenie_desktop.gui.desk.desk import Desk
@@ -159,9 +160,10 @@ async def bench(
     window: int = 100_000,
     small: int = 4_096,
     tools: tuple[Tool, ...] = (),
+    prices: Prices | None = None,
 ) -> AsyncIterator[Bench]:
     """A shown window at its default size, with a session open and its first page up."""
-    async with desk(folder, server, window=window, small=small, tools=tools) as services:
+    async with desk(folder, server, window=window, small=small, tools=tools, prices=prices) as services:
         faults: list[BaseException] = []
         links: list[str] = []
         tasks = Tasks(faults.append)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QToolButton
 
@@ -16,8 +15,6 @@ from bibgenie_desktop.gui.conversation.card import ProposalCard
 from bibgenie_desktop.gui.conversation.checkpoint import StatementText
 from bibgenie_desktop.gui.docks.checkpoints import Changes, Point, ResourceLine, ReviseDialog
 from bibgenie_desktop.gui.docks.trial import TrialCard
-from bibgenie_desktop.gui.presenters.context import spent_words
-from bibgenie_desktop.services.costs import Cost, SessionCost
 from tests.fakes import Notebook, Proposer
 from tests.gui.bench import Bench, bench
 from tests.scripted_server import ScriptedServer, text, tool_calls
@@ -130,19 +127,6 @@ async def test_a_checkpoint_shows_sections_resources_and_what_changed(
             assert chat is not None
             pins = await on.desk.workspace.pins(chat)
             assert [p.locator.id for p in pins if p.locator is not None] == ["u-ABCD2345"]
-
-
-@pytest.mark.parametrize(
-    ("cost", "said"),
-    [
-        (Cost(0.0123, requests=2), "This session cost: $0.0123 for 2 requests."),
-        (Cost(requests=2, unpriced=2), ""),
-        (Cost(requests=2), ""),
-        (Cost(), ""),
-    ],
-)
-def test_what_a_session_cost_is_said_only_where_it_is_known(cost: Cost, said: str) -> None:
-    assert spent_words(SessionCost(cost, cost, 0)) == said
 
 
 async def test_undo_takes_the_checkpoint_at_the_end_back(qapp: QApplication, tmp_path: Path) -> None:

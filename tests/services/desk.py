@@ -87,6 +87,7 @@ async def desk(
     max_output: int | None = None,
     kind: str = "openai-chat",
     vision: bool = False,
+    prices: Prices | None = None,
 ) -> AsyncIterator[Desk]:
     """`vision`: the large model sees; the small one never does."""
     http = Http()

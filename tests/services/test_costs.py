@@ -12,17 +12,7 @@ from bibgenie_desktop.domain.messages import Checkpoint
 from bibgenie_desktop.domain.parts import Draft
 from bibgenie_desktop.domain.prices import FREE, Prices
 from bibgenie_desktop.domain.usage import Usage
-from bibgenie_desktop.services.costs import (
-    Cached,
-    Cost,
-    Costs,
-    cached,
-    dollars_of,
-    in_words,
-    money,
-    reset_warning,
-    total,
-)
+from bibgenie_desktop.services.costs import Cost, Costs, dollars_of, money, total
 from bibgenie_desktop.services.preview import dry_run
 from tests.scripted_server import ScriptedServer, text, tool_calls
 from tests.services.desk import Desk, ask, desk, summary_text
@@ -120,54 +110,69 @@ def test_what_the_provider_charged_beats_the_price_list() -> None:
     assert dollars_of(usage(cost=0.5), price) == 0.5
     assert dollars_of(usage(), price) == pytest.approx(0.003)
     both = total([usage(cost=0.0), usage(cost=0.25, source="estimate")], price)
-    assert both == Cost(0.25, 2, 0, 0, 2_000, 0, 200)
+    assert both == Cost(0.25, 2, 0, 0, 2_000, 0, 200, stated=2)
 
 
-def test_cached_share_is_that_of_the_last_reported_request() -> None:
-    def share(*usages: Usage) -> float | None:
-        found = cached(usages, lambda used: None)
-        return None if found is None else found.share
+async def test_only_what_is_new_in_a_tree_is_read_again(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        server.script(text("One.", usage=(1_000, 100)), text("Two.", usage=(2_000, 100)))
+        async with desk(tmp_path, server) as at:
+            asked: list[Usage] = []
 
-    assert share() is None
-    assert share(usage(source="estimate")) is None
-    assert share(usage(), usage(cache_read=750)) == 0.75
-    assert share(usage(cache_read=750), usage(source="estimate")) == 0.75
-    assert share(usage(cache_read=750), usage()) == 0.0
-    assert share(usage(cache_read=9_999)) == 1.0
+            def price(used: Usage) -> Prices:
+                asked.append(used)
+                return PRICES
+
+            kept = Costs(at.store, price)
+            chat = await at.chat()
+            await chat.send(ask("First?"))
+            first = await kept.session(chat.session_id)
+            seen = len(asked)
+            assert await kept.session(chat.session_id) is first
+            assert len(asked) == seen
+            await chat.send(ask("Second?"))
+            both = await kept.session(chat.session_id)
+            assert {used.input_total for used in asked[seen:]} == {2_000}
+            assert both.tree.requests == 2
+            kept.forget()
+            assert await kept.session(chat.session_id) == both
+            assert len(asked) > seen + 2
 
 
-def test_loss_of_a_cache_is_said_beforehand_where_there_is_one() -> None:
-    kept = cached([usage(100_000, cache_read=90_000)], lambda used: PRICES)
-    assert kept == Cached(90_000, 0.9, pytest.approx(90_000 * 1.8e-6))
-    assert reset_warning(kept) == (
-        "The provider's cache of 90,000 tokens is then of no more use, which saved $0.162 last time."
-    )
-    unpriced = cached([usage(100_000, cache_read=90_000, cost=0.1)], lambda used: None)
-    assert reset_warning(unpriced) == "The provider's cache of 90,000 tokens is then of no more use."
-    assert reset_warning(cached([usage(1_000, cache_read=900)], lambda used: PRICES)) == ""
-    assert reset_warning(None) == ""
+async def test_costs_are_kept_apart_by_model_and_kind(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        reported = {
+            "prompt_tokens": 1_000,
+            "completion_tokens": 100,
+            "prompt_tokens_details": {"cached_tokens": 700, "cache_write_tokens": 200},
+            "completion_tokens_details": {"reasoning_tokens": 40},
+        }
+        server.script(text("One.", usage=reported), text("Two.", usage=(3_000, 100)))
+        async with desk(tmp_path, server) as at:
+            chat = await at.chat()
+            await chat.send(ask("First?"))
+            await chat.choose_model("test/small")
+            await chat.send(ask("Second?"))
 
+            def price(used: Usage) -> Prices:
+                return FREE if used.model == "small" else PRICES
 
-@pytest.mark.parametrize(
-    ("cost", "summaries", "words"),
-    [
-        (Cost(), 0, "Nothing was sent yet."),
-        (Cost(0.42, 12), 0, "$0.420 for 12 requests."),
-        (Cost(1_234.5, 1), 0, "$1,234.50 for 1 request."),
-        (Cost(0.0, 3), 0, "$0 for 3 requests."),
-        (Cost(0.00001, 1), 0, "less than $0.0001 for 1 request."),
-        (Cost(0.42, 12, 0, 2), 0, "About $0.420 for 12 requests."),
-        (
-            Cost(0.42, 12, 2),
-            1,
-            "$0.420 for 10 requests. 2 requests have no known price. 1 summary not counted.",
-        ),
-        (Cost(0.0, 1, 1), 0, "The cost is not known: 1 request has no known price."),
-    ],
-)
-def test_cost_is_said_with_what_is_not_known(cost: Cost, summaries: int, words: str) -> None:
-    assert in_words(cost, summaries) == words
+            spent = await Costs(at.store, price).session(chat.session_id)
+            assert [model for model, _ in spent.models] == ["test/scripted", "test/small"]
+            paid, free = (cost for _, cost in spent.models)
+            assert (paid.plain_tokens, paid.cached_tokens, paid.written_tokens) == (100, 700, 200)
+            assert (paid.output_tokens, paid.reasoning_tokens) == (100, 40)
+            assert paid.dollars == pytest.approx(300 * 2e-6 + 700 * 0.2e-6 + 100 * 10e-6)
+            assert (free.dollars, free.free, free.unpriced) == (0.0, 1, 0)
+            assert spent.tree == paid + free
 
 
 def test_amounts_are_short() -> None:
-    assert [money(d) for d in (0, 0.0012, 0.123, 1, 12.345)] == ["$0", "$0.0012", "$0.123", "$1.00", "$12.35"]
+    assert [money(d) for d in (0, 0.0012, 0.034, 0.123, 1, 12.345)] == [
+        "$0",
+        "$0.0012",
+        "$0.034",
+        "$0.12",
+        "$1.00",
+        "$12.35",
+    ]

@@ -68,6 +68,7 @@ class ContextDesk(QObject):
             self.window.context.show_trial(None)  # it spoke of another request
         self._context_view = view
         self.window.toolbar.meter.show_context(view)
+        self.window.toolbar.show_compact_cost(view.compact_tip)
         self.window.context.show_context(view)
         self.front.writing.show_context(view)
 

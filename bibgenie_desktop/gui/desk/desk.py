@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
 from bibgenie_desktop.domain.errors import UserError
+from bibgenie_desktop.gui.desk.cache_watch import CacheWatch
 from bibgenie_desktop.gui.desk.context import ContextDesk
 from bibgenie_desktop.gui.desk.front import Front
 from bibgenie_desktop.gui.desk.later import Later
@@ -52,6 +53,7 @@ class Desk(QObject):
         self.library = LibraryPresenter(workspace, libraries, tasks, self)
         self.front = Front(window, self.chats, self)
         self.context_desk = ContextDesk(window, self.context, self.chats, self.front, self)
+        self.cache_watch = CacheWatch(window, workspace, self.chats, self.context, tasks, self)
         self.opening = Opening(window, workspace, self.chats, tasks, open_link, self)
         self.sheets = Sheets(window, self.context, self.chats, self)
         self.settings = SettingsDesk(
@@ -152,6 +154,7 @@ class Desk(QObject):
         library.starters_changed.connect(window.welcome.show_starters)
         library.library_changed.connect(self.chats.library_changed)
         library.library_changed.connect(self.context.refresh)
+        library.library_changed.connect(self.cache_watch.library_changed)
         library.failed.connect(self.show_error)
         window.sidebar.refresh_requested.connect(library.refresh)
         window.library.refresh_requested.connect(library.refresh)

@@ -55,6 +55,7 @@ class Sheets(QObject):
             self._window,
             title=tr("Retry with another model, for this answer only") if retry else "",
             foot="" if retry else tr("Checked with your draft: {0} tokens").format(size),
+            warning=self._context.model_warning,
         )
         sheet.setProperty("retry", retry)
         sheet.model_chosen.connect(self._on_model_chosen)

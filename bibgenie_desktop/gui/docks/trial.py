@@ -24,6 +24,8 @@ class Trial:
     cost: int = 0
     dollars: str = ""
     pays_after: int | None = None
+    cache: str = ""
+    """What is lost of the provider's warm cache, in a sentence."""
 
     def sentences(self) -> tuple[str, ...]:
         if self.nothing:
@@ -48,7 +50,8 @@ class Trial:
             pays = tr("It would not pay for itself.")
         else:
             pays = plural(self.pays_after, tr("It pays after {0} turn."), tr("It pays after {0} turns."))
-        return goes, stays, sizes, cost, pays, tr("Nothing was changed.")
+        said = (goes, stays, sizes, cost, self.cache, pays, tr("Nothing was changed."))
+        return tuple(words for words in said if words)
 
     def frees(self) -> str:
         if self.nothing:

@@ -118,7 +118,7 @@ class _Find(QLineEdit):
 
 
 class ModelSwitcher(Popover):
-    """`model_chosen` carries `provider/model`; the sheet then closes."""
+    """`model_chosen` carries `provider/model`; the sheet then closes. `warning` says what choosing costs."""
 
     model_chosen = Signal(str)
     manage_requested = Signal()
@@ -131,6 +131,7 @@ class ModelSwitcher(Popover):
         *,
         title: str = "",
         foot: str = "",
+        warning: str = "",
     ) -> None:
         self._find = _Find()
         self._find.setPlaceholderText(tr("Find a model"))
@@ -157,6 +158,11 @@ class ModelSwitcher(Popover):
         entries: list[QWidget] = [rule(), area]
         if title:
             entries.insert(0, box(row(label(title, "strong", wrap=True), margins=(14, 10, 14, 2))))
+        if warning:
+            said = label(warning, "small", "2", wrap=True)
+            said.setObjectName("cacheWarning")
+            glyph = column(Glyph("info", "text3", 14), None, margins=(0, 2, 0, 0))
+            entries += [rule(), box(row(glyph, said, margins=(14, 8, 14, 6), spacing=8, grow=1))]
         self._manage = push(tr("Manage…"), "link", dense=True, object_name="manageModels")
         if foot:
             foot_line = row(Elided(foot, "small", "2"), self._manage, margins=(14, 6, 14, 8), grow=0)

@@ -11,21 +11,23 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from bibgenie_desktop.domain.checkpoint import diff_sections, sections_of
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.locators import LedgerEntry
-from bibgenie_desktop.domain.messages import Checkpoint, Path, UserMessage
+from bibgenie_desktop.domain.messages import AssistantMessage, Checkpoint, Path, UserMessage
 from bibgenie_desktop.domain.parts import Draft, ToolPart, title_of
 from bibgenie_desktop.domain.projection import DRAFT_ID, ProjectedMessage
 from bibgenie_desktop.domain.tokens import estimate_text
 from bibgenie_desktop.gui.docks.checkpoints import CheckpointLine
 from bibgenie_desktop.gui.docks.context import ContextView, SeenLine
 from bibgenie_desktop.gui.docks.trial import Trial
+from bibgenie_desktop.gui.presenters.cost_words import compact_warning, cost_view, model_warning
 from bibgenie_desktop.gui.presenters.transcript import checkpoint_title
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import tr
 from bibgenie_desktop.gui.when import ago
 from bibgenie_desktop.services.chat import Chat
-from bibgenie_desktop.services.costs import SessionCost, in_words, money
+from bibgenie_desktop.services.costs import money
 from bibgenie_desktop.services.planner import Plan
 from bibgenie_desktop.services.preview import DryRun
+from bibgenie_desktop.services.prompt_cache import Cached, WarmCache, cached, warm_cache
 from bibgenie_desktop.services.workspace import Workspace
 
 WAIT_MS = 250
@@ -108,7 +110,8 @@ class ContextPresenter(QObject):
             self.failed.emit(error)
             return
         if chat is self._chat:
-            self.trial_ready.emit(trial_of(run, chat.path))
+            lost = compact_warning(self.warm, self._workspace.clock(), run.after)
+            self.trial_ready.emit(replace(trial_of(run, chat.path), cache=lost))
 
     def _on_timeout(self) -> None:
         if self._chat is not None:
@@ -125,8 +128,35 @@ class ContextPresenter(QObject):
             self.failed.emit(error)
             return
         if chat is self._chat:
-            view = context_of(plan, self._workspace.clock())
-            self.context_changed.emit(replace(view, pins=pins, spent=spent_words(cost)))
+            now = self._workspace.clock()
+            view = replace(
+                context_of(plan, now),
+                pins=pins,
+                cost=cost_view(cost, self._cached(chat), self._label),
+                compact_tip=compact_warning(self.warm, now),
+            )
+            self.context_changed.emit(view)
+
+    @property
+    def warm(self) -> WarmCache | None:
+        """What the provider holds in its prompt cache of the branch in front, as far as that is known."""
+        return self.warm_of(self._chat) if self._chat is not None else None
+
+    def warm_of(self, chat: Chat) -> WarmCache | None:
+        """The same of the branch that a chat is on."""
+        return warm_cache(chat.path, self._workspace.costs.price)
+
+    @property
+    def model_warning(self) -> str:
+        """What to say beside a choice of models; empty where nothing is lost."""
+        return model_warning(self.warm, self._workspace.clock())
+
+    def _cached(self, chat: Chat) -> Cached | None:
+        newest = next((m for m in reversed(chat.path) if isinstance(m, AssistantMessage)), None)
+        return cached(newest.usage, self._workspace.costs.price) if newest is not None else None
+
+    def _label(self, ref: str) -> str:
+        return next((p.label for p in self._workspace.profiles() if p.ref == ref), ref.partition("/")[2])
 
     async def _judge(self, chat: Chat, draft: Draft) -> None:
         verdicts = await chat.verdicts(draft)
@@ -237,11 +267,3 @@ def trial_of(run: DryRun, path: Path) -> Trial:
         dollars=tr("about {0}").format(money(run.dollars)) if run.dollars else "",
         pays_after=run.pays_after,
     )
-
-
-def spent_words(cost: SessionCost) -> str:
-    """Nothing where no price is known, or where nothing is charged at all."""
-    spent = cost.tree
-    if not spent.dollars:
-        return ""
-    return tr("This session cost: {0}").format(in_words(spent, cost.summaries))

@@ -16,6 +16,7 @@ from bibgenie_desktop.domain.topology import Placeholder
 from bibgenie_desktop.gui.conversation.card import CardView, ProposalCard
 from bibgenie_desktop.gui.conversation.rows import Row, Siblings, WidgetRow
 from bibgenie_desktop.gui.docks.outline import Tree
+from bibgenie_desktop.gui.presenters.cost_words import answer_words
 from bibgenie_desktop.gui.presenters.transcript import Entry, Facts, live_row, rows_of
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import tr
@@ -66,6 +67,8 @@ class Conversation(QObject):
         self._tree = Tree(())
         self._versions: Mapping[MessageId, Siblings] = {}
         self._citations: dict[MessageId, Mapping[str, CheckedCitation]] = {}
+        self._spent: dict[MessageId, str] = {}
+        """What each answer cost, until the prices are others."""
         self._queue: tuple[Draft, ...] = chat.queued
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -100,6 +103,7 @@ class Conversation(QObject):
             versions=self._versions,
             citations=self._citations,
             read_only=chat.damaged is not None,
+            spent=self._spent_on,
         )
         rows = rows_of(self.entries, facts)
         if self._live is not None:
@@ -108,6 +112,11 @@ class Conversation(QObject):
             call, card = self._card
             rows.append(WidgetRow(f"card {call}", self._make_card, tr("proposal: {0}").format(card.title)))
         return rows
+
+    def _spent_on(self, answer: AssistantMessage) -> str:
+        if answer.id not in self._spent:
+            self._spent[answer.id] = answer_words(self._workspace.costs.of(answer.usage))
+        return self._spent[answer.id]
 
     def _make_card(self) -> QWidget:
         if self._card is None:  # answered meanwhile; its row goes with the next rows
@@ -261,6 +270,8 @@ class Conversation(QObject):
                 self.progress = event
             case events.CompactionEnded():
                 self.progress = None
+            case events.ContextChanged():
+                self._spent.clear()
             case events.Notice():
                 self.notice = event
             case events.QueueChanged():

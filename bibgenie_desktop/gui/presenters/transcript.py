@@ -53,6 +53,8 @@ class Facts:
     versions: Mapping[MessageId, Siblings] = field(default_factory=dict)
     citations: Mapping[MessageId, Mapping[str, CheckedCitation]] = field(default_factory=dict)
     read_only: bool = False
+    spent: Callable[[AssistantMessage], str] = lambda message: ""
+    """What an answer cost, in words; empty where nobody pays or knows."""
 
 
 def rows_of(entries: Sequence[Entry], facts: Facts) -> list[Row]:
@@ -177,4 +179,6 @@ def _meta(message: AssistantMessage, facts: Facts) -> str:
         estimated = any(u.source == "estimate" for u in message.usage)
         words = tr("about {0} tokens") if estimated else tr("{0} tokens")
         said.append(words.format(thousands(written, 1)))
+    if spent := facts.spent(message):
+        said.append(spent)
     return " · ".join(said)
