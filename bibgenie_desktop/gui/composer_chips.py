@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from bibgenie_desktop.gui.components import Chip, Flow, label
 from bibgenie_desktop.gui.conversation.rows import AttachmentView
@@ -94,7 +94,7 @@ class AttachedChips(QWidget):
 
     def _focused(self) -> int | None:
         """The place of the chip that has the keyboard."""
-        focus = QApplication.focusWidget()
+        focus = self.window().focusWidget()
         for at, chip in enumerate(self.chips()):
             if focus is not None and (focus is chip or chip.isAncestorOf(focus)):
                 return at

@@ -49,32 +49,36 @@ def _decoded(data: bytes) -> QImage:
             tr("This picture has {0:,} MB; at most 60 MB can be taken.").format(len(data) // 1_000_000),
             tr("Make it smaller in a picture program, or attach a part of it."),
         )
-    array = QByteArray(data)
     buffer = QBuffer()
-    buffer.setData(array)
+    buffer.setData(QByteArray(data))
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)
     reader = QImageReader(buffer)
+    try:
+        return _first_frame(reader, data)
+    finally:
+        reader.setDevice(None)  # type: ignore[arg-type]  # some read once more at their end
+
+
+def _first_frame(reader: QImageReader, data: bytes) -> QImage:
     reader.setAutoTransform(True)
-    found = bytes(reader.format().data()).decode("ascii", "replace")
-    if found not in FORMATS:
+    if bytes(reader.format().data()).decode("ascii", "replace") not in FORMATS:
         raise _unknown(data)
     size = reader.size()
     if not size.isValid():
         raise _broken()
     target = fitted(size.width(), size.height())
     if 2 * max(target) < max(size.width(), size.height()):
-        reader.setScaledSize(
-            size.scaled(QSize(target[0] * 2, target[1] * 2), Qt.AspectRatioMode.KeepAspectRatio)
-        )
+        room = QSize(target[0] * 2, target[1] * 2)
+        reader.setScaledSize(size.scaled(room, Qt.AspectRatioMode.KeepAspectRatio))
     image = reader.read()
-    if image.isNull():
-        if reader.error() is QImageReader.ImageReaderError.InvalidDataError and _too_deep(size):
-            raise PictureRefused(
-                tr("This picture takes too much memory."),
-                tr("Save it with fewer pixels or 8 bits a colour, and attach it again."),
-            )
-        raise _broken()
-    return image
+    if not image.isNull():
+        return image
+    if reader.error() is QImageReader.ImageReaderError.InvalidDataError and _too_deep(size):
+        raise PictureRefused(
+            tr("This picture takes too much memory."),
+            tr("Save it with fewer pixels or 8 bits a colour, and attach it again."),
+        )
+    raise _broken()
 
 
 def _too_deep(size: QSize) -> bool:

@@ -22,7 +22,9 @@ def small(data: bytes, edge: int = EDGE) -> QImage:
     size = reader.size()
     if size.isValid() and max(size.width(), size.height()) > edge:
         reader.setScaledSize(size.scaled(QSize(edge, edge), Qt.AspectRatioMode.KeepAspectRatio))
-    return reader.read()
+    image = reader.read()
+    reader.setDevice(None)  # type: ignore[arg-type]  # some read once more at their end
+    return image
 
 
 class Thumbnails(QObject):

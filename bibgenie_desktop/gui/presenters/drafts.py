@@ -103,6 +103,11 @@ class Drafts(QObject):
         draft = await self._stored(session, edits)
         new = tuple(part for part in parts if part not in draft.attached)
         await self._save(session, edits, Draft(draft.text, (*draft.attached, *new)))
+        if (session, edits) == (self._session, self.editing):  # the person came back meanwhile
+            here = tuple(part for part in parts if part not in self.now.attached)
+            self.now = Draft(self.now.text, (*self.now.attached, *here))
+            self.shown.emit(self.now)
+            self._timer.start(SAVE_MS)
 
     def sending(self, draft: Draft) -> None:
         self._timer.stop()  # the operation saves what it sends
