@@ -18,7 +18,7 @@ from bibgenie_desktop.domain.ids import IdMaker, uuid7
 from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.domain.prices import Prices
 from bibgenie_desktop.domain.usage import Usage
-from bibgenie_desktop.net import Http, Route
+from bibgenie_desktop.net import BlockingHttp, Http, Route
 from bibgenie_desktop.providers.base import Provider
 from bibgenie_desktop.providers.builtin.provider import BUILTIN_PROFILES, BuiltinAssistant
 from bibgenie_desktop.providers.catalogue import Catalogue, read_catalogue
@@ -35,6 +35,7 @@ from bibgenie_desktop.services.tools.read_result import ReadResult
 from bibgenie_desktop.services.tools.registry import library_tools
 from bibgenie_desktop.services.tools.toolbox import Toolbox
 from bibgenie_desktop.services.workspace import Workspace
+from bibgenie_desktop.services.zotero_changes.executor import Writing, ZoteroChanges
 from bibgenie_desktop.settings.config_file import ConfigFile
 from bibgenie_desktop.settings.models import ConfiguredModels, is_nearby, profile_of
 from bibgenie_desktop.settings.paths import DataDir
@@ -52,6 +53,11 @@ from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 log = logging.getLogger(__name__)
 
+ANSWER_SECONDS: Final = 300.0
+"""How long a person may take to answer Zotero's dialog."""
+READ_ONLY_SAMPLE: Final = (
+    "The sample library cannot be written to. Choose your own library in the settings, under Zotero."
+)
 SAMPLE: Final = "sample"
 """The preference that stands for the bundled sample library, wherever the application is installed."""
 
@@ -198,6 +204,25 @@ def snapshot_name(candidate: Candidate) -> str:
     return f"zotero-{digest[:12]}"
 
 
+def zotero_changes(store: StoreWorker, secrets: SecretStore) -> ZoteroChanges:
+    """What writes accepted proposals: to the Zotero on this machine, else to zotero.org."""
+
+    def forbidden(library: ZoteroLibrary) -> str:
+        return READ_ONLY_SAMPLE if library.status.data_dir == sample_library() else ""
+
+    def writing() -> Writing:
+        from bibgenie_desktop.zotero.online.writing import Connections, ZoteroWriting
+
+        connections = Connections(
+            local=lambda: BlockingHttp(local=True),
+            asking=lambda: BlockingHttp(local=True, seconds=ANSWER_SECONDS),
+            web=lambda: BlockingHttp(local=False),
+        )
+        return ZoteroWriting(secrets, connections)
+
+    return ZoteroChanges(store, writing, forbidden)
+
+
 class Application:
     """The running application behind its window. One process owns a data directory."""
 
@@ -239,6 +264,7 @@ class Application:
             clock=now_ms,
             automatic=self.preferences.automatic_compaction,
         )
+        self.workspace.use_changes(zotero_changes(self._store, self.secrets))
         self.providers = self._setup()
         await self.workspace.estimates.load()
         self.notices = notices
@@ -333,6 +359,8 @@ class Application:
 
     async def close(self) -> None:
         """Waits for every write that was started."""
+        if self.workspace.changes is not None:
+            await self.workspace.changes.close()
         if self._library is not None:
             await self._library.close()
         await self._http.aclose()

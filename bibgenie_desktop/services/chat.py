@@ -68,7 +68,7 @@ class Chat(OpenSession):
         self._flow = CompactionFlow(self, store, planner, compactor, automatic=automatic)
         reader = ReadResult(self.read_handle)
         self._compactor = compactor
-        self._cards = Cards(self)
+        self._cards = Cards(self, store)
         self._runner = TurnRunner(
             store, planner, models, toolbox, reader, estimates, clock, self.announce, self._cards.ask
         )

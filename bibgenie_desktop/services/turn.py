@@ -11,7 +11,14 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from bibgenie_desktop.domain.errors import Cancelled, ContextOverflow, UserError, sentences
+from bibgenie_desktop.domain.errors import (
+    Cancelled,
+    ContextOverflow,
+    Overloaded,
+    RateLimited,
+    UserError,
+    sentences,
+)
 from bibgenie_desktop.domain.ids import Clock, MessageId
 from bibgenie_desktop.domain.messages import Path, PendingReply, Status
 from bibgenie_desktop.domain.models import ModelProfile
@@ -20,7 +27,17 @@ from bibgenie_desktop.domain.usage import Usage
 from bibgenie_desktop.providers import base
 from bibgenie_desktop.services.cancel import CancelToken
 from bibgenie_desktop.services.estimates import Estimates
-from bibgenie_desktop.services.events import ChatEvent, ReplyReasoning, ReplyText, ToolEnded, ToolStarted
+from bibgenie_desktop.services.events import (
+    ChatEvent,
+    Notice,
+    Offer,
+    ReplyReasoning,
+    ReplyText,
+    ReplyWaitOver,
+    ToolEnded,
+    ToolStarted,
+    waiting_of,
+)
 from bibgenie_desktop.services.images import keep, pictures_of
 from bibgenie_desktop.services.models import LEARNED_WINDOW, Models
 from bibgenie_desktop.services.planner import Plan, Planner, blobs_of, request_of
@@ -32,6 +49,8 @@ from bibgenie_desktop.storage.values import Finished
 from bibgenie_desktop.storage.worker import StoreWorker
 
 MOST_STEPS: Final = 24
+MOST_TEXT: Final = 4_000_000
+"""Characters of one answer, thoughts included: forty times what today's models can write at most."""
 SAVE_EVERY_MS: Final = 2_000
 RESULTS_SHARE: Final = 0.5
 """How much of what is left one step's results may take: the next step needs room as well."""
@@ -43,21 +62,43 @@ NO_ANSWER = "The model gave no answer."
 GO_ON = "Send “Go on” to let it continue from what it has found."
 OUTPUT_FULL = "The answer reached the model's output limit and may end early."
 WINDOW_FULL = "The answer filled the model's window and may end early. Compact before you go on."
+DECLINED = "The person declined this proposal. Nothing was changed."
+COPIED = "Not written to Zotero: the person copied it to the clipboard instead."
+ENDLESS = "The answer did not come to an end and was stopped after 4 MB of text."
+KEPT = "What had arrived is kept, and so is what you are writing."
 FILTERED = "The provider's content filter ended this answer."
 
 Announce = Callable[[ChatEvent], None]
 
 
+class _Endless(UserError):
+    """The model does not stop by itself."""
+
+
 @dataclass
 class _Reply:
-    """The answer under way: finished parts, and the text of the request that is streaming."""
+    """The answer under way: finished parts, and the text of the request that is streaming.
+
+    Words that arrive wait in `_fresh` until somebody looks at `parts`: joining each would copy all before it.
+    """
 
     pending: PendingReply
-    parts: list[Part] = field(default_factory=list)
     usage: list[Usage] = field(default_factory=list)
     step: int = 0
     note: str = ""
     saved_at: int = 0
+    _parts: list[Part] = field(default_factory=list)
+    _fresh: list[str] = field(default_factory=list)
+    _length: int = 0
+
+    @property
+    def parts(self) -> list[Part]:
+        """All parts, whole."""
+        last = self._parts[-1] if self._parts else None
+        if self._fresh and isinstance(last, TextPart | ReasoningPart):
+            self._parts[-1] = replace(last, text=last.text + "".join(self._fresh))
+        self._fresh.clear()
+        return self._parts
 
     @property
     def spoke(self) -> bool:
@@ -65,18 +106,25 @@ class _Reply:
         return any(isinstance(p, TextPart) and p.step == self.step and p.text.strip() for p in self.parts)
 
     def add_text(self, text: str) -> None:
-        last = self.parts[-1] if self.parts else None
+        last = self._parts[-1] if self._parts else None
         if isinstance(last, TextPart) and last.step == self.step:
-            self.parts[-1] = replace(last, text=last.text + text)
+            self._fresh.append(text)
         else:
             self.parts.append(TextPart(text, self.step))
+        self._grow(text)
 
     def add_reasoning(self, text: str) -> None:
-        last = self.parts[-1] if self.parts else None
+        last = self._parts[-1] if self._parts else None
         if isinstance(last, ReasoningPart) and last.step == self.step and last.opaque is None:
-            self.parts[-1] = replace(last, text=last.text + text)
+            self._fresh.append(text)
         else:
             self.parts.append(ReasoningPart(text, self.step))
+        self._grow(text)
+
+    def _grow(self, text: str) -> None:
+        self._length += len(text)
+        if self._length > MOST_TEXT:
+            raise _Endless(ENDLESS, "What had arrived is kept.")
 
     def close_reasoning(self, event: base.ReasoningClosed) -> None:
         last = self.parts[-1] if self.parts else None
@@ -129,8 +177,11 @@ class TurnRunner:
             error = reply.note
         except Cancelled:
             status = "stopped"
+        except _Endless as endless:
+            status, error = "stopped", endless.text
         except UserError as failure:
             status, error = "failed", failure.text
+            self._tell_when(failure)
             if isinstance(failure, ContextOverflow) and failure.window is not None:
                 await self._learn_window(profile, failure.window)
         except asyncio.CancelledError:
@@ -140,6 +191,14 @@ class TurnRunner:
             await self._end(reply, "failed", "Something went wrong inside the application.")
             raise
         return await self._end(reply, status, error)
+
+    def _tell_when(self, failure: UserError) -> None:
+        """When a provider that named a time can be asked again."""
+        wait = failure.retry_after if isinstance(failure, RateLimited | Overloaded) else None
+        if wait is not None and wait >= 1:
+            at = self._clock() + round(1000 * wait)
+            offers: tuple[Offer, ...] = ("retry", "choose_model")
+            self._announce(Notice("warn", failure.title, KEPT, offers, "answer", retry_at=at))
 
     async def _learn_window(self, profile: ModelProfile, window: int) -> None:
         """The provider named its window in a refusal: better than any catalogue."""
@@ -192,13 +251,19 @@ class TurnRunner:
     async def _request(self, reply: _Reply, plan: Plan) -> list[int]:
         """One request; returns the indices of the parts that are calls to be run."""
         request = request_of(plan, await self._store.run(pictures_of, blobs_of(plan)))
-        reported: Usage | None = None
+        reported: list[Usage] = []
         calls: list[int] = []
+        busy = False
         reason: base.FinishReason | None = None
         try:
             async with aclosing(self._models.provider(plan.profile).stream(request)) as events:
                 async for event in events:
+                    if busy and not isinstance(event, base.Waiting):
+                        self._announce(ReplyWaitOver())
+                    busy = isinstance(event, base.Waiting)
                     match event:
+                        case base.Waiting():
+                            self._announce(waiting_of(event, self._clock()))
                         case base.TextDelta():
                             reply.add_text(event.text)
                             self._announce(ReplyText(event.text, reply.step))
@@ -211,19 +276,20 @@ class TurnRunner:
                             calls.append(len(reply.parts))
                             reply.parts.append(_call(reply, len(reply.parts), event))
                         case base.UsageReported():
-                            reported = replace(event.usage, step=reply.step)
+                            reported.append(replace(event.usage, step=reply.step))
                         case base.Finished():
                             reason = event.reason
                         case base.ToolCallStarted():
                             pass
                     await self._save_if_due(reply)
         except BaseException:
-            reply.usage.append(replace(reported or _estimated(plan, reply), complete=False))
+            found = reported or [_estimated(plan, reply)]
+            reply.usage += (replace(usage, complete=False) for usage in found)
             raise
-        reply.usage.append(reported or _estimated(plan, reply))
-        if reported is not None:
+        reply.usage += reported or [_estimated(plan, reply)]
+        if len(reported) == 1:  # of several passes none is the size of what was sent
             raw = plan.fixed.tokens + round(sum(plan.tokens) / plan.estimator.factor)
-            await self._estimates.learn(plan.profile, reported, raw)
+            await self._estimates.learn(plan.profile, reported[0], raw)
         if reason in ("content_filter", "refusal"):
             raise UserError(FILTERED, "Ask in other words, or choose another model.")
         if reason == "length":
@@ -288,8 +354,10 @@ class TurnRunner:
             return card
         decision = await self._ask(call.id, card)
         if decision.kind == "declined":
-            return ToolResult("The person declined this proposal. Nothing was changed.", denied=True)
-        return await tool.carry_out(card, decision)
+            return ToolResult(DECLINED, note="declined", denied=True)
+        if decision.kind == "copied":
+            return ToolResult(f"{COPIED} {card.refusal}".rstrip(), note="copied")
+        return await tool.carry_out(replace(card, call_id=call.id), decision)
 
     async def _save_if_due(self, reply: _Reply) -> None:
         if self._clock() - reply.saved_at >= SAVE_EVERY_MS:

@@ -34,6 +34,7 @@ from bibgenie_desktop.services.tools.base import Tool
 from bibgenie_desktop.services.tools.read_result import ReadResult
 from bibgenie_desktop.services.tools.registry import library_tools
 from bibgenie_desktop.services.tools.toolbox import Toolbox
+from bibgenie_desktop.services.zotero_changes.executor import ZoteroChanges
 from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.storage.values import OutlineNode, SessionRow
 from bibgenie_desktop.storage.worker import StoreWorker
@@ -72,6 +73,8 @@ class Workspace:
         self._citations: CitationChecker | None = None
         self.room: LibraryRoom | None = None
         """The library in use as the window browses it; None while there is none."""
+        self.changes: ZoteroChanges | None = None
+        """What writes the proposals that the person accepted; None where nothing is written."""
         self._toolbox = Toolbox()
         self.estimates = Estimates(store)
         self.costs = Costs(store, models.price_of)
@@ -86,7 +89,14 @@ class Workspace:
         self._library = library
         self._citations = CitationChecker(library) if library is not None else None
         self.room = LibraryRoom(library, self._store) if library is not None else None
-        self.use_tools(library_tools(library) if library is not None else ())
+        if self.changes is not None:
+            self.changes.use_library(library)
+        self.use_tools(library_tools(library, self.changes) if library is not None else ())
+
+    def use_changes(self, changes: ZoteroChanges) -> None:
+        """Writes accepted proposals from now on."""
+        self.changes = changes
+        self.use_library(self._library)
 
     def use_models(self, models: Models) -> None:
         """Takes other providers and models, for open conversations as well."""

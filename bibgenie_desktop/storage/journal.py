@@ -25,7 +25,7 @@ NOT_ANSWERED = (
     "It stays open; what they say later comes with their next message."
 )
 NOT_KNOWN = (
-    "The person accepted this proposal, but BibGenie ended before Zotero had answered. "
+    "The person accepted this proposal, but the turn ended before Zotero had answered. "
     "Whether it was written is not known yet."
 )
 
@@ -80,6 +80,13 @@ class Journal(Records):
                 self._clock(),
             )
             self._append(call_id, session_id, "proposed", facts)
+
+    def revise_proposal(self, call_id: str, content: Mapping[str, Any]) -> None:
+        """What the card shows from now on."""
+        with self._db.writing():
+            self._db.run(
+                "UPDATE proposal SET content = ? WHERE call_id = ?", dumps(mended_value(content)), call_id
+            )
 
     def journal_entry(
         self,
@@ -138,7 +145,7 @@ class Journal(Records):
         which = "" if call_id is None else "WHERE call_id = ? "
         values = () if call_id is None else (call_id,)
         rows = self._db.rows(
-            f"SELECT id, call_id, session_id, kind, content, created_at FROM journal {which}ORDER BY id",
+            f"SELECT id, call_id, session_id, kind, content, created_at FROM journal {which}ORDER BY seq",
             *values,
         )
         return tuple(
@@ -151,7 +158,7 @@ class Journal(Records):
     def _open_call(self, call_id: str) -> str:
         """What a call without a result is to say, by what the journal knows of it; empty for another call."""
         newest = self._db.value(
-            "SELECT kind FROM journal WHERE call_id = ? ORDER BY id DESC LIMIT 1", call_id
+            "SELECT kind FROM journal WHERE call_id = ? ORDER BY seq DESC LIMIT 1", call_id
         )
         return {"proposed": NOT_ANSWERED, "accepted": NOT_KNOWN, "edited": NOT_KNOWN}.get(newest or "", "")
 

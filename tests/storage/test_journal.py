@@ -16,6 +16,7 @@ from bibgenie_desktop.storage.turns import INTERRUPTED_CALL, STOPPED_CALL
 from tests.storage.helpers import MODEL, count, opened, plain, reply_id, rows
 
 CARD = {"title": "Save this?", "content": "secret words"}
+REST = "call_id, session_id, message_id, kind, content, created_at"
 FACTS = {"kind": "note", "target": "u-AAAA2222"}
 
 
@@ -50,6 +51,8 @@ def ended_call(store: Store, session: Session) -> ToolPart:
         "DELETE FROM journal",
         "INSERT OR REPLACE INTO journal SELECT * FROM journal",
         "REPLACE INTO journal SELECT * FROM journal",
+        f"INSERT OR REPLACE INTO journal SELECT seq, 'other', {REST} FROM journal",
+        f"INSERT OR REPLACE INTO journal SELECT 99, id, {REST} FROM journal",
         "INSERT INTO journal SELECT * FROM journal WHERE 1 ON CONFLICT (id) DO UPDATE SET kind = 'x'",
     ],
 )
@@ -76,6 +79,18 @@ def test_the_state_of_a_proposal_is_its_newest_entry(store: Store) -> None:
     assert last.content == {"key": "NOTE2345"}
     assert store.proposals([MessageId(call.rpartition("/")[0])]) == (found,)
     assert store.proposals([MessageId("other")]) == ()
+
+
+def test_the_order_of_entries_is_that_of_writing_whatever_the_clock_says(path: Path) -> None:
+    with opened(path, start=10_000) as store:
+        session, call = proposed(store)
+        store.journal_entry(call, session.id, "accepted")
+        store.recover()
+    with opened(path, start=1) as store:  # the clock was set back
+        store.journal_entry(call, session.id, "written")
+        found = store.proposal(call)
+        assert found is not None
+        assert [e.kind for e in found.entries] == ["proposed", "accepted", "written"]
 
 
 def test_proposing_the_same_call_again_keeps_the_first(store: Store) -> None:

@@ -13,14 +13,17 @@ from bibgenie_desktop.services.tools.get_related import GetRelated
 from bibgenie_desktop.services.tools.list_collections import ListCollections
 from bibgenie_desktop.services.tools.list_items import ListItems
 from bibgenie_desktop.services.tools.list_tags import ListTags
+from bibgenie_desktop.services.tools.propose_change import ProposeChange
 from bibgenie_desktop.services.tools.read_document import ReadDocument
 from bibgenie_desktop.services.tools.search_fulltext import SearchFulltext
 from bibgenie_desktop.services.tools.search_items import SearchItems
 from bibgenie_desktop.services.tools.view_page import ViewPage
+from bibgenie_desktop.services.zotero_changes.executor import ZoteroChanges
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 
-def library_tools(library: ZoteroLibrary) -> tuple[Tool, ...]:
+def library_tools(library: ZoteroLibrary, changes: ZoteroChanges | None = None) -> tuple[Tool, ...]:
+    """`changes` carries out what is proposed; without it the tools are the same, and nothing is written."""
     return (
         SearchItems(library),
         ReadDocument(library),
@@ -31,6 +34,7 @@ def library_tools(library: ZoteroLibrary) -> tuple[Tool, ...]:
         ViewPage(library),
         GetAnnotations(library),
         GetNotes(library),
+        ProposeChange(library, changes),
         ListItems(library),
         ListCollections(library),
         ListTags(library),

@@ -39,16 +39,17 @@ STATEMENTS = (
     "DROP TABLE journal",
     """
     CREATE TABLE journal (
-        id TEXT PRIMARY KEY NOT NULL,
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
         call_id TEXT NOT NULL,
         session_id TEXT,
         message_id TEXT,
         kind TEXT NOT NULL,
         content TEXT NOT NULL,
         created_at INTEGER NOT NULL
-    ) WITHOUT ROWID
+    )
     """,
-    "CREATE INDEX journal_call ON journal (call_id, id)",
+    "CREATE INDEX journal_call ON journal (call_id, seq)",
     """
     CREATE TABLE proposal (
         call_id TEXT PRIMARY KEY NOT NULL,
@@ -58,10 +59,11 @@ STATEMENTS = (
     ) WITHOUT ROWID
     """,
     "CREATE INDEX proposal_message ON proposal (message_id)",
+    # The order of entries is that of their writing: ids and times follow a clock that may be set back.
     # INSERT OR REPLACE would remove a row past the trigger on DELETE.
     """
     CREATE TRIGGER journal_written_once BEFORE INSERT ON journal
-    WHEN EXISTS (SELECT 1 FROM journal WHERE id = NEW.id)
+    WHEN EXISTS (SELECT 1 FROM journal WHERE id = NEW.id OR seq = NEW.seq)
     BEGIN SELECT RAISE(ABORT, 'journal: there is a row with this id already'); END
     """,
     """

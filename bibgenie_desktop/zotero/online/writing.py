@@ -88,9 +88,14 @@ class ZoteroWriting:
         self._owners: dict[str, KeyOwner] = {}
 
     async def refusal(self, library: str) -> str:
-        """Why nothing can be written to a library now, with what to switch on; empty where it can."""
+        """Why nothing can be written to a library now, with what to switch on; empty where it seems to.
+
+        Nothing leaves this machine for it: whether a key of zotero.org is good shows when it is used.
+        """
         try:
-            await self._way(library)
+            key = await self._open_way()
+            if key and key in self._owners:
+                self._require_right(self._owners[key], library)
         except ZoteroError as error:
             return error.text
         return ""
@@ -111,23 +116,32 @@ class ZoteroWriting:
 
     # -- ways
 
-    async def _way(self, library: str) -> RouteName:
+    async def _open_way(self) -> str:
+        """The key of zotero.org; empty where the Zotero on this machine is the way. Raises why none is."""
         try:
             await _in_thread(self._probe)
         except (ZoteroOff, ZoteroTooOld, ZoteroUnreachable) as error:
             closed: ZoteroError = error
         else:
-            return "local"
+            return ""
         key = await self._keys.get(WEB_KEY, required=False)
         if not key:
             raise type(closed)(closed.title, f"{closed.advice} {WEB_ADVICE}")
-        owner = await self._owner(key)
-        if owner.may_write(library):
-            return "web"
-        raise ZoteroKeyRefused(
-            "The key of zotero.org may not write to this library.",
-            "On zotero.org, under Settings, Security, allow it to write, or let BibGenie into Zotero 10.",
-        )
+        return key
+
+    async def _way(self, library: str) -> RouteName:
+        key = await self._open_way()
+        if not key:
+            return "local"
+        self._require_right(await self._owner(key), library)
+        return "web"
+
+    def _require_right(self, owner: KeyOwner, library: str) -> None:
+        if not owner.may_write(library):
+            raise ZoteroKeyRefused(
+                "The key of zotero.org may not write to this library.",
+                "On zotero.org, under Settings, Security, allow it to write, or let BibGenie into Zotero 10.",
+            )
 
     def _probe(self) -> None:
         """Raises what keeps us from writing to the Zotero on this machine."""

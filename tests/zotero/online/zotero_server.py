@@ -7,8 +7,8 @@
     with ZoteroServer(place="web", keys={"K": Rights()}) as org:
         ... a client with address org.web and key K ...
 
-Objects live in `libraries`, by `u` or `g<id>`; `seed` puts some there. `before_next_write` runs before the next
-write is looked at: somebody who is faster.
+Objects live in `libraries`, by `u` or `g<id>`; `seed` puts some there. `before_next_write` runs before
+the next write is looked at: somebody who is faster.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from urllib.parse import parse_qs, urlsplit
 Answer = Literal["deny", "once", "always"]
 Place = Literal["local", "web"]
 _OBJECT = re.compile(r"/(users|groups)/(\d+)/(items|collections)(?:/(top|[A-Z0-9]{8})(?:/(children))?)?/?$")
-KEY = re.compile(r"[23456789A-HJ-NP-Z]{8}$")
+KEY = re.compile(r"[2-9A-NP-Z]{8}$")
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Library:
 
 
 class ZoteroServer:
-    """`version`: 10 can be written to, 7 to 9 only read, 6 has no such interface. `user_id` 0: never synced."""
+    """`version`: 10 can be written to, 7 to 9 only read, 6 has no interface. `user_id` 0: never synced."""
 
     def __init__(
         self,
