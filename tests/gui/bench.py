@@ -161,9 +161,12 @@ async def bench(
     small: int = 4_096,
     tools: tuple[Tool, ...] = (),
     prices: Prices | None = None,
+    vision: bool = False,
 ) -> AsyncIterator[Bench]:
     """A shown window at its default size, with a session open and its first page up."""
-    async with desk(folder, server, window=window, small=small, tools=tools, prices=prices) as services:
+    async with desk(
+        folder, server, window=window, small=small, tools=tools, prices=prices, vision=vision
+    ) as services:
         faults: list[BaseException] = []
         links: list[str] = []
         tasks = Tasks(faults.append)
