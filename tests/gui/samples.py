@@ -160,10 +160,11 @@ def compacted_rows() -> list[Row]:
     ]
 
 
-NOTE: Final = """TMR: pooled effects by stage
-N2  g = 0.32 [0.04, 0.60], k = 15
-Slow-wave  g = 0.27 [0.20, 0.35], k = 53
-REM  g = −0.04 [−0.29, 0.21], k = 11
+NOTE: Final = """# TMR: pooled effects by stage
+
+- **N2** g = 0.32 [0.04, 0.60], k = 15
+- **Slow-wave** g = 0.27 [0.20, 0.35], k = 53
+- **REM** g = −0.04 [−0.29, 0.21], k = 11
 
 Hu et al. 2020, pp. 218–221"""
 CARD: Final = CardView(
@@ -172,7 +173,16 @@ CARD: Final = CardView(
     "Under “Promoting memory consolidation during sleep” (Hu et al. 2020), in My Library",
     NOTE,
     verb="Save note",
-    tags=("meta-analysis", "TMR"),
+)
+TAGS_CARD: Final = CardView(
+    "call_2",
+    "Change tags in Zotero?",
+    "Hu et al. 2020: Promoting memory consolidation during sleep",
+    "meta-analysis\nTMR\n-to read",
+    icon="tag",
+    verb="Change tags",
+    add=("meta-analysis", "TMR"),
+    remove=("to read",),
 )
 
 

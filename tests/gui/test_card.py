@@ -9,11 +9,12 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from bibgenie_desktop.gui import theme
-from bibgenie_desktop.gui.conversation.card import CardView, ProposalCard
+from bibgenie_desktop.gui.conversation.card import CardState, CardView, ProposalCard
 from bibgenie_desktop.gui.conversation.rows import WidgetRow
 from bibgenie_desktop.gui.conversation.view import ConversationView
+from bibgenie_desktop.gui.render.markdown_view import MarkdownView
 from tests.gui.fit import clipped_texts
-from tests.gui.samples import CARD, card_rows, many_rows
+from tests.gui.samples import CARD, TAGS_CARD, card_rows, many_rows
 
 Make = Callable[..., ProposalCard]
 
@@ -31,6 +32,9 @@ def make(qtbot: QtBot, decided: list[tuple[str, ...]]) -> Make:
         widget.edited.connect(lambda call, text: decided.append(("edited", call, text)))
         widget.declined.connect(lambda call: decided.append(("declined", call)))
         widget.proposed_again.connect(lambda call: decided.append(("again", call)))
+        widget.copied.connect(lambda call, text: decided.append(("copied", call, text)))
+        widget.undo_requested.connect(lambda call: decided.append(("undo", call)))
+        widget.link_opened.connect(lambda link: decided.append(("link", link)))
         qtbot.addWidget(widget)
         widget.resize(600, 320)
         widget.show()
@@ -46,10 +50,23 @@ def button(card: ProposalCard, name: str) -> QPushButton:
     return found
 
 
+def words_of(card: ProposalCard) -> str:
+    """Everything that can be read on it."""
+    shown = [w.text() for w in card.findChildren(QLabel) if w.isVisibleTo(card)]
+    texts = [v.toPlainText() for v in card.findChildren(MarkdownView) if v.isVisibleTo(card)]
+    return "\n".join((*shown, *texts))
+
+
 def test_card_says_what_would_be_written_and_where(make: Make) -> None:
-    card = make()
-    words = "\n".join(w.text() for w in card.findChildren(QLabel))
-    for said in (CARD.title, CARD.target, "Waiting for you", "+ TMR", *CARD.content.split("\n", 1)):
+    words = words_of(make())
+    for said in (CARD.title, CARD.target, "Waiting for you", "TMR: pooled effects by stage", "N2 g = 0.32"):
+        assert said in words
+    assert "**" not in words
+
+
+def test_card_of_tags_shows_what_comes_and_what_goes(make: Make) -> None:
+    words = words_of(make(TAGS_CARD))
+    for said in (TAGS_CARD.target, "+ meta-analysis", "+ TMR", "− to read"):
         assert said in words
 
 
@@ -115,11 +132,59 @@ def test_escape_gives_the_edit_up_and_decides_nothing(
     assert decided == [("accepted", "call_1")]
 
 
-@pytest.mark.parametrize("state", ["accepted", "edited", "declined", "failed"])
-def test_decided_card_offers_nothing(make: Make, state: str) -> None:
-    card = make(replace(CARD, state=state, outcome="Saved in Zotero"))
-    assert card.findChildren(QPushButton) == []
-    assert "Saved in Zotero" in [w.text() for w in card.findChildren(QLabel)]
+@pytest.mark.parametrize("state", ["writing", "declined", "copied", "undone"])
+def test_card_that_is_settled_offers_nothing_but_its_text(make: Make, state: CardState) -> None:
+    card = make(replace(CARD, state=state, words="As it was"))
+    names = {b.objectName() for b in card.findChildren(QPushButton)}
+    assert names == (set() if state == "writing" else {"textButton"})
+    assert "As it was" in words_of(card)
+
+
+def test_text_of_a_settled_card_can_be_opened_and_closed(make: Make) -> None:
+    card = make(replace(CARD, state="declined"))
+    assert "pooled effects" not in words_of(card)
+    button(card, "textButton").click()
+    assert "pooled effects" in words_of(card)
+    button(card, "textButton").click()
+    assert "pooled effects" not in words_of(card)
+
+
+def test_what_was_written_can_be_shown_in_zotero_and_undone(
+    make: Make, decided: list[tuple[str, ...]]
+) -> None:
+    card = make(
+        replace(CARD, state="written", link="zotero://select/library/items/NOTE2345", words="Written.")
+    )
+    assert "In Zotero" in words_of(card)
+    button(card, "showButton").click()
+    button(card, "undoButton").click()
+    button(card, "undoButton").click()
+    assert decided == [("link", "zotero://select/library/items/NOTE2345"), ("undo", "call_1")]
+
+
+def test_what_failed_says_why_and_can_be_tried_again(make: Make, decided: list[tuple[str, ...]]) -> None:
+    card = make(replace(CARD, state="failed", words="Zotero did not answer."))
+    assert "Zotero did not answer." in words_of(card)
+    button(card, "acceptButton").click()
+    assert decided == [("accepted", "call_1")]
+
+
+def test_where_nothing_can_be_written_the_text_can_be_copied(
+    make: Make, decided: list[tuple[str, ...]]
+) -> None:
+    card = make(replace(CARD, refusal="In Zotero, open Settings, Advanced."))
+    assert "In Zotero, open Settings" in words_of(card)
+    assert not card.findChildren(QPushButton, "editFirstButton")
+    button(card, "copyButton").click()
+    assert decided == [("copied", "call_1", CARD.content)]
+
+
+def test_copying_an_edited_text_copies_what_is_there_now(make: Make, decided: list[tuple[str, ...]]) -> None:
+    card = make()
+    button(card, "editFirstButton").click()
+    card.findChild(QPlainTextEdit, "contentEditor").setPlainText("Another note")
+    button(card, "copyButton").click()
+    assert decided == [("copied", "call_1", "Another note")]
 
 
 def test_unanswered_card_can_be_proposed_again(make: Make, decided: list[tuple[str, ...]]) -> None:
@@ -168,6 +233,10 @@ def test_nothing_of_a_card_is_clipped(
     light_theme.set_scale(scale)
     view.resize(760, 2000)
     tags = tuple(f"a tag of some length {i}" for i in range(9))
-    view.set_rows(card_rows(replace(CARD, tags=tags, title=CARD.title * 5)))
-    qtbot.wait(20)
-    assert clipped_texts(view) == []
+    for card in (
+        replace(CARD, title=CARD.title * 5, refusal="Switch it on. " * 20),
+        replace(TAGS_CARD, add=tags),
+    ):
+        view.set_rows(card_rows(card))
+        qtbot.wait(20)
+        assert clipped_texts(view) == []

@@ -1,21 +1,29 @@
-"""A proposal of the model that waits for the person: what would be written, where, and what can be done.
+"""A proposal of the model: what would be written, where, what can be done with it, and what came of it.
 
 `ProposalCard` shows a `CardView` and says what was decided; it writes nothing. It stands in the conversation
 through a `WidgetRow`; a card whose state changed comes as a new version of its row.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QLayout, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton
 
 from bibgenie_desktop.gui.components import Flow, Glyph, box, column, label, push, row
+from bibgenie_desktop.gui.conversation.rows import CitationView
+from bibgenie_desktop.gui.render.markdown_view import MarkdownView
 from bibgenie_desktop.gui.theme import current, gap
 from bibgenie_desktop.gui.tr import tr
 
-CardState = Literal["waiting", "accepted", "edited", "declined", "unanswered", "failed"]
+CardState = Literal[
+    "waiting", "writing", "written", "declined", "copied", "unanswered", "failed", "undone", "kept"
+]
+"""`kept`: it is in Zotero, and could not be taken back."""
+OPEN: Final = frozenset({"waiting", "writing", "unanswered", "failed"})
+"""States in which the whole proposal is in sight; later its text can be opened."""
 LEAST_LINES: Final = 4
 MOST_LINES: Final = 16
 
@@ -24,8 +32,9 @@ MOST_LINES: Final = 16
 class CardView:
     """A proposal. `title` is the question, `content` exactly what would be written, `target` where.
 
-    `verb` is what the button that accepts says; `tags` would be added; a card that is not `waiting` shows
-    `outcome` in words and offers nothing, but that an `unanswered` one can be proposed again.
+    `verb` is what the button that accepts says. `add` and `remove` are tags or collections; `content` is then
+    for editing alone. `refusal` says why it cannot be written now: it can be copied. `words` say what came of
+    it, `link` leads to it in Zotero.
     """
 
     call_id: str
@@ -34,10 +43,18 @@ class CardView:
     content: str
     icon: str = "note"
     verb: str = ""
-    tags: tuple[str, ...] = ()
+    add: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
     can_edit: bool = True
     state: CardState = "waiting"
-    outcome: str = ""
+    refusal: str = ""
+    words: str = ""
+    link: str = ""
+    citations: Mapping[str, CitationView] = field(default_factory=dict)
+
+    @property
+    def is_text(self) -> bool:
+        return not (self.add or self.remove)
 
 
 class ProposalCard(QFrame):
@@ -47,15 +64,20 @@ class ProposalCard(QFrame):
     edited = Signal(str, str)
     """Accepted with another text."""
     declined = Signal(str)
+    copied = Signal(str, str)
+    """The text, as it stands in the card."""
     proposed_again = Signal(str)
+    undo_requested = Signal(str)
+    link_opened = Signal(str)
 
     def __init__(self, card: CardView) -> None:
         super().__init__()
         self._card = card
         self._editor: ContentEditor | None = None
+        self._edit: QPushButton | None = None
         self.setProperty("card", "true")
         self.setObjectName("proposalCard")
-        words, tone = _state_words(card)
+        words, tone = _state_words(card.state)
         head = row(
             column(Glyph(card.icon, "accent", 18), None),
             label(card.title, "strong", wrap=True),
@@ -63,17 +85,23 @@ class ProposalCard(QFrame):
             spacing=10,
             grow=1,
         )
-        self._shown = box(_content(card.content), card="sunken")
+        self._shown = self._make_content()
+        self._shown.setVisible(card.state in OPEN and bool(card.content))
         self._body = column(head, label(card.target, "small", "2", wrap=True), self._shown, spacing=10)
-        if card.tags:
-            tags = [label(f"+ {tag}", badge="ok") for tag in card.tags]
-            self._body.addLayout(row(label(tr("Tags"), "small", "2"), Flow(tags), spacing=8, grow=1))
+        if not card.is_text:
+            changes = [label(f"+ {name}", badge="ok") for name in card.add]
+            changes += [label(f"− {name}", badge="bad") for name in card.remove]
+            self._body.addLayout(Flow(changes, spacing=8))
+        for said, kind in ((card.words, _tone_of(card.state)), (card.refusal, "warn")):
+            if said:
+                self._body.addWidget(label(said, "small", kind, wrap=True))
         self._buttons = self._make_buttons()
         if self._buttons:
             self._body.addLayout(Flow(self._buttons, spacing=8))
         self._body.setContentsMargins(gap(16), gap(14), gap(16), gap(14))
         self.setLayout(self._body)
-        self.setAccessibleName(f"{card.title} {words}. {card.target}")
+        said = f" {card.words or card.refusal}".rstrip()
+        self.setAccessibleName(f"{card.title} {words}. {card.target}.{said}")
 
     @property
     def card(self) -> CardView:
@@ -87,26 +115,66 @@ class ProposalCard(QFrame):
         """Whether there is an edited text here that would be lost."""
         return self._editor is not None
 
+    def _make_content(self) -> QFrame:
+        card = self._card
+        if not card.is_text:
+            return box(column())
+        view = MarkdownView(card.content, card.citations)
+        view.setAccessibleName(tr("What will be written"))
+        view.link_opened.connect(self.link_opened)
+        return box(column(view, margins=(14, 12, 14, 12)), card="sunken")
+
     def _make_buttons(self) -> list[QPushButton]:
         card = self._card
-        if card.state == "unanswered":
-            again = push(tr("Propose again"), object_name="proposeAgainButton")
-            again.clicked.connect(self._on_again_clicked)
-            return [again]
-        if card.state != "waiting":
-            return []
-        self._accept = push(card.verb or tr("Save"), "primary", object_name="acceptButton")
-        self._edit = push(tr("Edit first…"), object_name="editFirstButton")
-        self._decline = push(tr("Decline"), "quiet", object_name="declineButton")
-        self._edit.setVisible(card.can_edit)
-        self._accept.clicked.connect(self._on_accept_clicked)
-        self._edit.clicked.connect(self._on_edit_clicked)
-        self._decline.clicked.connect(self._on_decline_clicked)
-        buttons = [self._accept, self._edit, self._decline]
-        for button in buttons:
-            # In a dialog Enter would otherwise press whichever comes first.
-            button.setAutoDefault(False)
+        accept, copy = self._on_accept_clicked, self._on_copy_clicked
+        match card.state:
+            case "waiting" if card.refusal:
+                buttons = [
+                    self._button(tr("Copy"), "primary", "copyButton", copy),
+                    self._button(tr("Try again"), "", "acceptButton", accept),
+                    self._button(tr("Decline"), "quiet", "declineButton", self._on_decline_clicked),
+                ]
+            case "waiting":
+                buttons = [
+                    self._button(card.verb or tr("Save"), "primary", "acceptButton", accept),
+                    *self._edit_button(),
+                    self._button(tr("Decline"), "quiet", "declineButton", self._on_decline_clicked),
+                    self._button(tr("Copy"), "quiet", "copyButton", copy),
+                ]
+            case "failed":
+                buttons = [
+                    self._button(tr("Retry"), "", "acceptButton", accept),
+                    *self._edit_button(),
+                    self._button(tr("Copy"), "quiet", "copyButton", copy),
+                    self._button(tr("Decline"), "quiet", "declineButton", self._on_decline_clicked),
+                ]
+            case "unanswered":
+                again = self._on_again_clicked
+                buttons = [self._button(tr("Propose again"), "", "proposeAgainButton", again)]
+            case "written" | "kept":
+                buttons = [self._button(tr("Undo"), "quiet", "undoButton", self._on_undo_clicked)]
+                if card.link:
+                    show = self._button(tr("Show in Zotero"), "", "showButton", self._on_show_clicked)
+                    buttons.insert(0, show)
+            case _:
+                buttons = []
+        if card.state not in OPEN and card.is_text and card.content:
+            self._fold = self._button(tr("Show text"), "quiet", "textButton", self._on_text_clicked)
+            buttons.append(self._fold)
         return buttons
+
+    def _edit_button(self) -> list[QPushButton]:
+        if not self._card.can_edit:
+            return []
+        self._edit = self._button(tr("Edit first…"), "", "editFirstButton", self._on_edit_clicked)
+        return [self._edit]
+
+    def _button(self, text: str, kind: str, name: str, pressed: Callable[[], None]) -> QPushButton:
+        made = push(text, kind, object_name=name)
+        # In a dialog Enter would otherwise press whichever comes first.
+        made.setAutoDefault(False)
+        made.clicked.connect(pressed)
+        return made
 
     # deciding
 
@@ -121,6 +189,23 @@ class ProposalCard(QFrame):
     def _on_decline_clicked(self) -> None:
         self._settle()
         self.declined.emit(self._card.call_id)
+
+    def _on_copy_clicked(self) -> None:
+        text = self._editor.toPlainText() if self._editor is not None else self._card.content
+        self.copied.emit(self._card.call_id, text)
+
+    def _on_undo_clicked(self) -> None:
+        self._settle()
+        self.undo_requested.emit(self._card.call_id)
+
+    def _on_show_clicked(self) -> None:
+        self.link_opened.emit(self._card.link)
+
+    def _on_text_clicked(self) -> None:
+        shown = self._shown.isHidden()
+        self._shown.setVisible(shown)
+        self._fold.setText(tr("Hide text") if shown else tr("Show text"))
+        self._body.invalidate()
 
     def _on_again_clicked(self) -> None:
         self._settle()
@@ -143,13 +228,15 @@ class ProposalCard(QFrame):
         self._editor.left.connect(self._on_editor_left)
         self._body.insertWidget(self._body.indexOf(self._shown), self._editor)
         self._shown.hide()
-        self._edit.setText(tr("Discard changes"))
+        if self._edit is not None:
+            self._edit.setText(tr("Discard changes"))
         self._editor.setFocus()
         self._body.invalidate()
 
     def _on_editor_left(self) -> None:
         self._stop_editing()
-        self._edit.setFocus()
+        if self._edit is not None:
+            self._edit.setFocus()
 
     def _stop_editing(self) -> None:
         if self._editor is None:
@@ -158,8 +245,9 @@ class ProposalCard(QFrame):
         self._editor.hide()
         self._editor.deleteLater()
         self._editor = None
-        self._shown.show()
-        self._edit.setText(tr("Edit first…"))
+        self._shown.setVisible(self._card.is_text)
+        if self._edit is not None:
+            self._edit.setText(tr("Edit first…"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter presses the button that has the focus; anywhere else it decides nothing."""
@@ -217,35 +305,26 @@ class ContentEditor(QPlainTextEdit):
         return super().event(event)
 
 
-def _content(text: str) -> QLayout:
-    """The text as it is; the first of several lines is what Zotero shows as a note's title."""
-    first, _, rest = text.partition("\n")
-    parts: list[QWidget] = []
-    if rest.strip():
-        parts += [_words(first, "strong"), _words(rest)]
-    else:
-        parts.append(_words(text))
-    return column(*parts, spacing=4, margins=(14, 12, 14, 12))
+def _tone_of(state: CardState) -> str:
+    return {"failed": "bad", "kept": "warn"}.get(state, "2")
 
 
-def _words(text: str, kind: str = "") -> QLabel:
-    words = label(text, kind, wrap=True)
-    words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    return words
-
-
-def _state_words(card: CardView) -> tuple[str, str]:
+def _state_words(state: CardState) -> tuple[str, str]:
     """The badge: words and tone."""
-    match card.state:
+    match state:
         case "waiting":
             return tr("Waiting for you"), "accent"
-        case "accepted":
-            return card.outcome or tr("Accepted"), "ok"
-        case "edited":
-            return card.outcome or tr("Accepted with changes"), "ok"
+        case "writing":
+            return tr("Being written…"), "accent"
+        case "written" | "kept":
+            return tr("In Zotero"), "ok"
         case "declined":
-            return card.outcome or tr("Declined"), "true"
+            return tr("Declined"), "true"
+        case "copied":
+            return tr("Copied"), "true"
         case "unanswered":
-            return card.outcome or tr("Not answered"), "warn"
+            return tr("Not answered"), "warn"
         case "failed":
-            return card.outcome or tr("Not written"), "bad"
+            return tr("Not written"), "bad"
+        case "undone":
+            return tr("Taken back"), "true"
