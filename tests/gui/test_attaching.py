@@ -16,16 +16,19 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QWidget
 
 from bibgenie_desktop.domain.estimate import PER_IMAGE
 from bibgenie_desktop.domain.parts import Draft, ImagePart
+from bibgenie_desktop.gui.conversation.tool_line import ToolLine
+from bibgenie_desktop.gui.docks.context.request import RequestDialog
 from bibgenie_desktop.gui.pictures.chip import PictureChip
 from bibgenie_desktop.gui.pictures.dialog import PictureDialog
 from bibgenie_desktop.gui.pictures.frame import PictureFrame
 from bibgenie_desktop.gui.presenters import pictures
 from bibgenie_desktop.services.images import MOST_ATTACHED
+from bibgenie_desktop.services.tools.view_page import ViewPage
 from tests.gui.bench import Bench, bench
 from tests.gui.test_pictures import coded, drawing, photo
-from tests.scripted_server import ScriptedServer, text
+from tests.scripted_server import ScriptedServer, text, tool_calls
 from tests.services.desk import SMALL
-from tests.zotero.helpers import opened_library, sample_copy
+from tests.zotero.helpers import SAMPLE, opened_library, sample_copy
 
 PNG = coded(drawing(), "PNG")
 
@@ -323,3 +326,48 @@ async def test_picture_that_is_gone_is_shown_as_missing_and_the_window_lives(
             await on.until(lambda: on.desk.chats.pictures.thumbnails.knows(lost.blob))
             frames(on)[0].opened.emit(lost.blob, "lost.png")
             await on.until(lambda: "no longer there" in on.toast)
+
+
+async def test_page_that_a_model_looked_at_is_shown_with_its_step(qapp: QApplication, tmp_path: Path) -> None:
+    library = opened_library(SAMPLE, tmp_path / "private")
+    await library.ensure_loaded()
+    files = library.contents.attachments.values()
+    asked = {"attachment_id": next(a.id for a in files if a.stored.endswith("Hu - 2020.pdf")), "page": "219"}
+    try:
+        with ScriptedServer() as server:
+            server.script(tool_calls(("view_page", asked)), text("It shows effects."))
+            async with bench(tmp_path / "data", server, vision=True, tools=(ViewPage(library),)) as on:
+                answer = await on.ask_and_wait("What is on page 219?")
+                (step,) = answer.steps
+                assert (step.text, step.result) == ("Looked at Hu et al. 2020, p. 219", "")
+                assert answer.tool_summary.startswith("Looked at 1 page")
+                line = on.window.conversation.findChild(ToolLine)
+                if not line.is_open:
+                    line.toggle()
+                await on.until(lambda: frames(on))
+                shown = frames(on)[0]
+                shown.grab()
+                await on.until(lambda: on.desk.chats.pictures.thumbnails.knows(shown.key))
+                on.hands.click(shown)
+                await on.until(lambda: on.window.findChildren(PictureDialog))
+                on.window.findChild(PictureDialog).reject()
+    finally:
+        await library.close()
+
+
+async def test_next_request_is_readable_beside_its_pictures(qapp: QApplication, tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with bench(tmp_path, server, vision=True) as on:
+            chat = on.desk.chats.chat
+            assert chat is not None
+            paste(on, coded(photo(1_500, 1_000), "PNG"))
+            await on.until(lambda: chips(on))
+            body = await on.desk.workspace.body(chat, on.desk.chats.drafts.now)
+            assert len(str(body)) > 300_000
+            for shown, said in ((body, True), (await on.desk.workspace.body(chat, Draft("x")), False)):
+                dialog = RequestDialog(shown, on.window)
+                words = " ".join(label.text() for label in dialog.findChildren(QLabel))
+                assert ("beginning of its code" in words) is said
+                assert len(dialog.text.toPlainText()) < 60_000
+                assert ("kB of picture]" in dialog.text.toPlainText()) is said
+                dialog.deleteLater()

@@ -98,7 +98,9 @@ class AnswerMessage(MessageWidget):
         # Open while running; folds itself at the end, unless the person opened it.
         opened = self.fold_state("tools", row.streaming)
         if self._tools is None:
-            self._tools = ToolLine(summary, row.steps, opened=opened)
+            shared = self._shared
+            self._tools = ToolLine(summary, row.steps, opened=opened, thumbnails=shared.thumbnails)
+            self._tools.picture_opened.connect(shared.intents.picture_requested)
             self.connect_fold(self._tools.fold)
             self._tools.toggled.connect(self._on_tools_toggled)
             self._column.insertWidget(1 if self._thoughts is not None else 0, self._tools)

@@ -44,6 +44,8 @@ class StepView:
     text: str
     result: str = ""
     state: StepState = "done"
+    pictures: tuple[AttachmentView, ...] = ()
+    """What the model looked at."""
 
 
 @dataclass(frozen=True, slots=True)

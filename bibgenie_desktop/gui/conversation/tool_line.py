@@ -3,10 +3,14 @@
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from bibgenie_desktop.gui.components import Elided, Fold, Glyph, Spinner, label, push, row
+from bibgenie_desktop.gui.components import Elided, Fold, Glyph, Spinner, column, label, push, row
 from bibgenie_desktop.gui.conversation.rows import StepView
+from bibgenie_desktop.gui.pictures.frame import PictureFrame
+from bibgenie_desktop.gui.pictures.thumbnails import Thumbnails
 from bibgenie_desktop.gui.theme import current, gap, icons
 from bibgenie_desktop.gui.tr import tr
+
+SEEN_WIDEST, SEEN_HIGHEST = 160.0, 120.0
 
 
 class ToolLine(QWidget):
@@ -16,9 +20,18 @@ class ToolLine(QWidget):
     """
 
     toggled = Signal(bool)
+    picture_opened = Signal(str, str)
 
-    def __init__(self, summary: str, steps: tuple[StepView, ...], *, opened: bool) -> None:
+    def __init__(
+        self,
+        summary: str,
+        steps: tuple[StepView, ...],
+        *,
+        opened: bool,
+        thumbnails: Thumbnails | None = None,
+    ) -> None:
         super().__init__()
+        self._thumbnails = thumbnails
         self._steps: tuple[StepView, ...] = ()
         self._words: QLabel | None = None
         self._head = push(summary, "fold", icon="chevron-right", role="text3", object_name="toolLine")
@@ -65,8 +78,22 @@ class ToolLine(QWidget):
                 widget.hide()
                 widget.deleteLater()
         for step in steps[same:]:
-            self._rows.addWidget(step_line(step))
+            self._rows.addWidget(self._step(step))
         self._steps = steps
+
+    def _step(self, step: StepView) -> QWidget:
+        """The line, and below it what was looked at."""
+        line = step_line(step)
+        if not step.pictures:
+            return line
+        frames = [
+            PictureFrame(p, self._thumbnails, widest=SEEN_WIDEST, highest=SEEN_HIGHEST) for p in step.pictures
+        ]
+        for frame in frames:
+            frame.opened.connect(self.picture_opened)
+        whole = QWidget()
+        whole.setLayout(column(line, row(*frames, None, margins=(43, 2, 8, 6)), spacing=0))
+        return whole
 
     def open(self, opened: bool, *, animated: bool = False) -> None:
         """Fold or unfold without announcing it."""

@@ -29,7 +29,7 @@ class PictureChip(QFrame):
         self.setObjectName("pictureChip")
         self.setProperty("card", "true")
         self._key, self._name = view.key, view.text
-        self._frame = PictureFrame(view, thumbnails, widest=SIDE, highest=SIDE, focusable=False)
+        self._frame = PictureFrame(view, thumbnails, widest=SIDE, highest=SIDE, focusable=False, filled=True)
         self._frame.opened.connect(self.opened)
         remove = icon_button("close", tr("Remove {0}").format(view.text), size=22, role="text3")
         remove.setObjectName("removePicture")

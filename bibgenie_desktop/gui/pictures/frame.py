@@ -36,11 +36,16 @@ class PictureFrame(QWidget):
         widest: float = WIDEST,
         highest: float = HIGHEST,
         focusable: bool = True,
+        filled: bool = False,
     ) -> None:
+        """`filled`: the whole room is taken, and what does not fit is cut off."""
         super().__init__()
         self.setObjectName("pictureFrame")
+        self._filled = filled
         self._key, self._name, self._thumbnails = view.key, view.text, thumbnails
         wide, high = (view.width, view.height) if view.width and view.height else (widest, highest)
+        if filled:
+            wide, high = widest, highest
         scale = min(widest / wide, highest / high, 1.0)
         fixed(self, max(min(LEAST, widest), wide * scale), max(min(LEAST, highest), high * scale))
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
@@ -92,7 +97,8 @@ class PictureFrame(QWidget):
         else:
             painter.save()
             painter.setClipPath(shape)
-            scale = min(area.width() / image.width(), area.height() / image.height())
+            scales = (area.width() / image.width(), area.height() / image.height())
+            scale = max(scales) if self._filled else min(scales)
             wide, high = image.width() * scale, image.height() * scale
             center = area.center()
             painter.drawImage(QRectF(center.x() - wide / 2, center.y() - high / 2, wide, high), image)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from bibgenie_desktop.domain.parts import ToolPart
-from bibgenie_desktop.gui.conversation.rows import StepState, StepView
+from bibgenie_desktop.gui.conversation.rows import AttachmentView, StepState, StepView
 from bibgenie_desktop.gui.tr import tr
 from bibgenie_desktop.gui.when import seconds
 
@@ -28,7 +28,11 @@ LONGEST = 90
 
 def step_of(part: ToolPart) -> StepView:
     state: StepState = "running" if part.state == "pending" else part.state
-    return StepView(GLYPHS.get(part.name, "wrench"), _asked(part), _came_of_it(part), state)
+    seen = tuple(
+        AttachmentView(image.name, "image", image.blob, "", image.width, image.height)
+        for image in part.images
+    )
+    return StepView(GLYPHS.get(part.name, "wrench"), _asked(part), _came_of_it(part), state, seen)
 
 
 def summary_of(parts: Sequence[ToolPart], milliseconds: int | None) -> str:

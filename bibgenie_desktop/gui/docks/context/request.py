@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
 from bibgenie_desktop.gui.components import box, column, label, push, row
 from bibgenie_desktop.gui.theme import current
 from bibgenie_desktop.gui.tr import tr
+from bibgenie_desktop.services.images import abridged
 
 
 class RequestDialog(QDialog):
@@ -22,13 +23,16 @@ class RequestDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("requestDialog")
         self.setWindowTitle(tr("The next request"))
-        text = QPlainTextEdit(json.dumps(body, ensure_ascii=False, indent=2))
+        shown = abridged(body)
+        text = QPlainTextEdit(json.dumps(shown, ensure_ascii=False, indent=2))
         text.setReadOnly(True)
         text.setFont(current().font("small", mono=True))
         text.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         close = push(tr("Close"), "primary")
         close.clicked.connect(self.accept)
         said = tr("This is sent, byte for byte, when you press Send now. Nothing has been sent.")
+        if shown != body:
+            said += " " + tr("Of each picture only the beginning of its code is shown here.")
         self.setLayout(
             column(
                 label(tr("The next request"), "title"),
