@@ -1,7 +1,8 @@
 """The Messages dialect of Anthropic, incoming: events of a stream become neutral events.
 
 Thinking is kept block by block as it was sent, for the next request of the turn. Figures of the last event
-override those of the first, field by field; neither is ever added up.
+override those of the first, field by field; neither is ever added up. Each pass of the provider's own is a
+record of its own.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ _REASONS: dict[str, FinishReason] = {
     "content_filter": "content_filter",
 }
 """Of the others, `tool_use` is told by the calls; `pause_turn` is of tools that we never ask for."""
+MOST_PASSES = 64
+"""More passes than any answer has."""
 
 
 class AnthropicDecoder(JsonDecoder):
@@ -88,11 +91,10 @@ class AnthropicDecoder(JsonDecoder):
         if self._reason is None:
             raise self.cut()
         events: list[Event] = [*self._close_reasoning(), *self._calls.close_all()]
-        usage = self._read_usage()
-        if usage is not None:
-            events.append(UsageReported(usage))
+        usages = self._read_usages()
+        events += map(UsageReported, usages)
         reason = _REASONS.get(self._reason, "tool_calls" if self._calls.seen else "stop")
-        return [*events, Finished(self.full(reason, usage))]
+        return [*events, Finished(self.full(reason, usages[-1] if usages else None))]
 
     def _started(self, index: object, block: Mapping[str, Any]) -> Iterator[Event]:
         match block.get("type"):
@@ -175,15 +177,20 @@ class AnthropicDecoder(JsonDecoder):
             self._thinking, self._blocks = False, []
             yield ReasoningClosed(opaque)
 
-    def _read_usage(self) -> Usage | None:
-        """Input is what was not cached: the cached and newly cached tokens come on top.
+    def _read_usages(self) -> list[Usage]:
+        """One record, or one for each pass where the provider itself worked in several: all are billed, and
+        the last that wrote the message is what the context holds. It comes last."""
+        passes = dicts(self._figures.get("iterations"))[:MOST_PASSES]
+        last = max((i for i, p in enumerate(passes) if p.get("type") == "message"), default=None)
+        if last is None:
+            found = [self._read_usage(self._figures)]
+        else:
+            found = [self._read_usage(p) for i, p in enumerate(passes) if i != last]
+            found.append(self._read_usage(passes[last]))
+        return [usage for usage in found if usage is not None]
 
-        Where the provider itself worked in several passes, the last one is what the context holds.
-        """
-        found: Mapping[str, Any] = self._figures
-        passes = [p for p in dicts(found.get("iterations")) if p.get("type") == "message"]
-        if passes:
-            found = passes[-1]
+    def _read_usage(self, found: Mapping[str, Any]) -> Usage | None:
+        """Input is what was not cached: the cached and newly cached tokens come on top."""
         read, written = count(found, "cache_read_input_tokens"), count(found, "cache_creation_input_tokens")
         return self.usage(
             count(found, "input_tokens") + read + written,

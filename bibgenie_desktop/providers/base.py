@@ -78,13 +78,34 @@ class Finished:
     reason: FinishReason
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Nothing of an answer yet: the provider is busy, and the same request goes out again after so many
+    seconds, as number `attempt` of at most `tries`."""
+
+    seconds: float
+    attempt: int
+    tries: int
+    reason: str
+
+
 Event: TypeAlias = (
-    TextDelta | ReasoningDelta | ReasoningClosed | ToolCallStarted | ToolCalled | UsageReported | Finished
+    TextDelta
+    | ReasoningDelta
+    | ReasoningClosed
+    | ToolCallStarted
+    | ToolCalled
+    | UsageReported
+    | Waiting
+    | Finished
 )
 
 
 class Provider(Protocol):
-    """Where a model is asked. A stream that ends well ends with `Finished`; usage comes before it."""
+    """Where a model is asked. A stream that ends well ends with `Finished`; usage comes before it.
+
+    Several usages: the provider worked, and bills, in several passes; the last is what the context holds.
+    """
 
     @property
     def id(self) -> str: ...

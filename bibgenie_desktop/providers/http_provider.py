@@ -17,7 +17,7 @@ from bibgenie_desktop.domain.errors import (
     Unreachable,
 )
 from bibgenie_desktop.net import SYSTEM, Http, Response, Route
-from bibgenie_desktop.providers.base import Event, Request
+from bibgenie_desktop.providers.base import Event, Request, Waiting
 from bibgenie_desktop.providers.errors import http_error
 from bibgenie_desktop.providers.retry import Backoff
 from bibgenie_desktop.providers.sse import SseEvent
@@ -129,10 +129,12 @@ class HttpProvider:
                 wait = None if begun else self._backoff.wait_after(attempt, error)
                 if wait is None:
                     raise
+                reason = error.title
             else:
                 return
-            await self._backoff.sleep(wait)
             attempt += 1
+            yield Waiting(wait, attempt, self._backoff.tries, reason)
+            await self._backoff.sleep(wait)
 
     async def _once(self, request: Request, content: bytes, key: str) -> AsyncGenerator[Event, None]:
         headers = {

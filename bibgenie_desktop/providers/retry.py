@@ -19,7 +19,7 @@ LONGEST_WAIT: Final = 15.0  # beyond it a person would rather be told
 class Backoff:
     """At most `tries` requests. `sleep` and `chance` (0 to 1) are exchanged by tests."""
 
-    tries: int = 3
+    tries: int = 4
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     chance: Callable[[], float] = random.random
 

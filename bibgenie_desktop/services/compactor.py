@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from string import Template
 
 from bibgenie_desktop.domain.boundary import Compaction
 from bibgenie_desktop.domain.checkpoint import BUDGET_TOLERANCE, SECTIONS, judge, keys_in, strike_unknown_keys
-from bibgenie_desktop.domain.errors import UserError
+from bibgenie_desktop.domain.errors import ContextOverflow, ProviderError
 from bibgenie_desktop.domain.ids import Clock, IdMaker, MessageId
 from bibgenie_desktop.domain.ledger import extend_ledger, keys_of, pins_fit, project_ledger
 from bibgenie_desktop.domain.locators import LedgerEntry
@@ -19,19 +19,34 @@ from bibgenie_desktop.domain.projection import ProjectedMessage, Projection, new
 from bibgenie_desktop.domain.serialise import grapheme_border, serialise, serialise_message
 from bibgenie_desktop.domain.tokens import estimate_text
 from bibgenie_desktop.domain.usage import Usage
-from bibgenie_desktop.providers.base import Finished, Request, TextDelta, ToolCalled, UsageReported
+from bibgenie_desktop.providers.base import Finished, Request, TextDelta, ToolCalled, UsageReported, Waiting
 from bibgenie_desktop.services.cancel import CancelToken
-from bibgenie_desktop.services.events import CompactionProgress, Notice
+from bibgenie_desktop.services.events import CompactionProgress, Notice, ReplyWaiting
 from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.planner import Plan, Prompts
+from bibgenie_desktop.services.summary_faults import CompactionFailed, of_summary, refused
 
-Progress = Callable[[CompactionProgress | Notice], None]
+Progress = Callable[[CompactionProgress | ReplyWaiting | Notice], None]
 
 EMPTY_RECORD = "\n".join(f"## {name}\n- [inference] Nothing recorded." for name in SECTIONS)
 
 
-class CompactionFailed(UserError):
-    """No usable summary could be had; nothing was written."""
+NOTHING_WRITTEN = "(nothing was written)"
+LONGEST_SUMMARY = 4
+"""Budgets after which a summary that does not end is broken off."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """One part of a summary, and who is told how it goes."""
+
+    say: Progress
+    budget: int
+    stage: int
+    stages: int
+
+    def wrote(self, tokens: int) -> None:
+        self.say(CompactionProgress(tokens, self.budget, self.stage, self.stages))
 
 
 class Compactor:
@@ -63,7 +78,12 @@ class Compactor:
         ledger = extend_ledger(known.ledger if known else (), decision.span, pins)
         _require_room_for_pins(ledger, plan.limits.ledger_budget)
         spent: list[Usage] = []
-        summary = await token.guard(self._summary(plan, decision, known, progress, spent))
+        try:
+            summary = await token.guard(self._summary(plan, decision, known, progress, spent))
+        except ProviderError as error:
+            if isinstance(error, ContextOverflow) and error.window is not None:
+                self._models.learn(plan.profile, error.window)
+            raise of_summary(error) from error
         shown = keys_in(serialise((*decision.span, *decision.tail)) + (known.summary if known else ""))
         summary = _struck(summary, shown | keys_of(ledger), progress)
         built = self._built(plan, head, trigger, decision.first_kept_id, summary, ledger)
@@ -114,7 +134,7 @@ class Compactor:
             trigger=trigger,
             head_leaf_id=head.leaf_id or leaf.id,
             head_revision=head.branch_revision,
-            tokens_before=plan.occupancy.tokens - plan.draft_tokens,
+            tokens_before=plan.limits.fixed + plan.estimator.projection(project(plan.path)),
             tokens_after=0,
             model=plan.profile.ref,
             created_at=self._clock(),
@@ -154,9 +174,7 @@ class Compactor:
                 budget=budget, previous=previous, span=chunk, tail=_verbatim(tail) if last else ""
             )
 
-            def told(written: int, stage: int = stage) -> None:
-                progress(CompactionProgress(written, budget, stage, len(chunks)))
-
+            told = _Stage(progress, budget, stage, len(chunks))
             previous = await self._accepted(plan, text, replaced if last else None, told, spent)
         return previous
 
@@ -165,21 +183,21 @@ class Compactor:
         plan: Plan,
         text: str,
         replaces: int | None,
-        progress: Callable[[int], None],
+        told: _Stage,
         spent: list[Usage],
     ) -> str:
         budget = plan.limits.summary_budget
-        summary, finished = await self._ask(plan, text, progress, spent)
+        summary, finished = await self._ask(plan, text, told, spent)
         verdict = judge(summary, finished=finished, budget=budget, replaces=replaces)
-        if not verdict.accepted and summary.strip():
+        if not verdict.accepted:
             repair = Template(self._prompts.summary_repair).safe_substitute(
                 faults="\n".join(f"- {f}" for f in verdict.faults),
-                summary=summary,
+                summary=summary.strip() or NOTHING_WRITTEN,
                 request=text,
                 budget=budget,
             )
             if self._size(repair) <= plan.limits.safe_limit:
-                summary, finished = await self._ask(plan, repair, progress, spent)
+                summary, finished = await self._ask(plan, repair, told, spent)
                 verdict = judge(summary, finished=finished, budget=budget, replaces=replaces)
         if not verdict.accepted:
             raise CompactionFailed(
@@ -188,9 +206,7 @@ class Compactor:
             )
         return summary.strip()
 
-    async def _ask(
-        self, plan: Plan, text: str, progress: Callable[[int], None], spent: list[Usage]
-    ) -> tuple[str, bool]:
+    async def _ask(self, plan: Plan, text: str, told: _Stage, spent: list[Usage]) -> tuple[str, bool]:
         """The visible text of one answer, and whether the model ended it by itself."""
         message = ProjectedMessage(MessageId("summary"), "user", (TextPart(text),))
         size = self._size(text)
@@ -210,20 +226,28 @@ class Compactor:
         written: list[str] = []
         tokens, finished = 0, False
         asked = plan.profile
-        usage = Usage(asked.provider, asked.base_url, asked.model, size, 0, source="estimate")
+        reported: list[Usage] = []
+        most = LONGEST_SUMMARY * max(told.budget, 1_000)
         async with aclosing(self._models.provider(plan.profile).stream(request)) as events:
             async for event in events:
                 if isinstance(event, TextDelta):
                     written.append(event.text)
                     tokens += max(0, estimate_text(event.text) - 1)
-                    progress(tokens)
+                    told.wrote(tokens)
+                    if tokens > most:  # it does not stop by itself; the judge will say that it was cut
+                        break
+                elif isinstance(event, Waiting):
+                    told.say(ReplyWaiting.of(event, self._clock()))
                 elif isinstance(event, UsageReported):
-                    usage = event.usage
+                    reported.append(event.usage)
                 elif isinstance(event, ToolCalled):
                     finished = False
                 elif isinstance(event, Finished):
                     finished = event.reason == "stop"
-        spent.append(replace(usage, output_total=usage.output_total or tokens, step=len(spent)))
+                    if event.reason in ("content_filter", "refusal"):
+                        raise refused()
+        estimate = Usage(asked.provider, asked.base_url, asked.model, size, tokens, source="estimate")
+        spent += (replace(usage, step=len(spent)) for usage in reported or [estimate])
         return "".join(written), finished
 
     def _size(self, text: str) -> int:

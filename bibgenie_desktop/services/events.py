@@ -9,6 +9,7 @@ from bibgenie_desktop.domain.ids import MessageId, SessionId
 from bibgenie_desktop.domain.messages import Message, Session
 from bibgenie_desktop.domain.parts import Draft, ToolPart
 from bibgenie_desktop.domain.states import SessionState
+from bibgenie_desktop.providers.base import Waiting
 from bibgenie_desktop.services.tools.base import Card
 
 Offer = Literal["compact", "send_anyway", "retry", "edit", "choose_model"]
@@ -57,6 +58,26 @@ class ReplyText:
 class ReplyReasoning:
     text: str
     step: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyWaiting:
+    """The provider is busy: the request goes out again at `until` (UTC milliseconds), as number `attempt` of
+    at most `tries`."""
+
+    reason: str
+    until: int
+    attempt: int
+    tries: int
+
+    @classmethod
+    def of(cls, event: Waiting, now: int) -> ReplyWaiting:
+        return cls(event.reason, now + round(1000 * event.seconds), event.attempt, event.tries)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyWaitOver:
+    """The provider answers after all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +159,8 @@ class Notice:
     advice: str = ""
     offers: tuple[Offer, ...] = ()
     about: Literal["session", "request", "answer"] = "request"
+    retry_at: int | None = None
+    """UTC milliseconds from which the first offer is worth taking up: a provider named the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +177,8 @@ ChatEvent: TypeAlias = (
     | ReplyStarted
     | ReplyText
     | ReplyReasoning
+    | ReplyWaiting
+    | ReplyWaitOver
     | ToolStarted
     | ToolEnded
     | CardOpened

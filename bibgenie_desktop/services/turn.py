@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
 from bibgenie_desktop.domain.errors import (
@@ -22,7 +22,7 @@ from bibgenie_desktop.domain.errors import (
 from bibgenie_desktop.domain.ids import Clock, MessageId
 from bibgenie_desktop.domain.messages import Path, PendingReply, Status
 from bibgenie_desktop.domain.models import ModelProfile
-from bibgenie_desktop.domain.parts import Part, ReasoningPart, TextPart, ToolPart, ToolState
+from bibgenie_desktop.domain.parts import Part, ToolPart, ToolState
 from bibgenie_desktop.domain.usage import Usage
 from bibgenie_desktop.providers import base
 from bibgenie_desktop.services.cancel import CancelToken
@@ -33,14 +33,15 @@ from bibgenie_desktop.services.events import (
     Offer,
     ReplyReasoning,
     ReplyText,
+    ReplyWaiting,
     ReplyWaitOver,
     ToolEnded,
     ToolStarted,
-    waiting_of,
 )
 from bibgenie_desktop.services.images import keep, pictures_of
 from bibgenie_desktop.services.models import LEARNED_WINDOW, Models
 from bibgenie_desktop.services.planner import Plan, Planner, blobs_of, request_of
+from bibgenie_desktop.services.reply import Endless, Reply
 from bibgenie_desktop.services.results import LEAST_RESULT, fit_result, for_model, handle, pictures_cost
 from bibgenie_desktop.services.tools.base import Card, Decision, ProposingTool, Tool, ToolResult
 from bibgenie_desktop.services.tools.toolbox import Toolbox
@@ -49,8 +50,6 @@ from bibgenie_desktop.storage.values import Finished
 from bibgenie_desktop.storage.worker import StoreWorker
 
 MOST_STEPS: Final = 24
-MOST_TEXT: Final = 4_000_000
-"""Characters of one answer, thoughts included: forty times what today's models can write at most."""
 SAVE_EVERY_MS: Final = 2_000
 RESULTS_SHARE: Final = 0.5
 """How much of what is left one step's results may take: the next step needs room as well."""
@@ -64,74 +63,10 @@ OUTPUT_FULL = "The answer reached the model's output limit and may end early."
 WINDOW_FULL = "The answer filled the model's window and may end early. Compact before you go on."
 DECLINED = "The person declined this proposal. Nothing was changed."
 COPIED = "Not written to Zotero: the person copied it to the clipboard instead."
-ENDLESS = "The answer did not come to an end and was stopped after 4 MB of text."
 KEPT = "What had arrived is kept, and so is what you are writing."
 FILTERED = "The provider's content filter ended this answer."
 
 Announce = Callable[[ChatEvent], None]
-
-
-class _Endless(UserError):
-    """The model does not stop by itself."""
-
-
-@dataclass
-class _Reply:
-    """The answer under way: finished parts, and the text of the request that is streaming.
-
-    Words that arrive wait in `_fresh` until somebody looks at `parts`: joining each would copy all before it.
-    """
-
-    pending: PendingReply
-    usage: list[Usage] = field(default_factory=list)
-    step: int = 0
-    note: str = ""
-    saved_at: int = 0
-    _parts: list[Part] = field(default_factory=list)
-    _fresh: list[str] = field(default_factory=list)
-    _length: int = 0
-
-    @property
-    def parts(self) -> list[Part]:
-        """All parts, whole."""
-        last = self._parts[-1] if self._parts else None
-        if self._fresh and isinstance(last, TextPart | ReasoningPart):
-            self._parts[-1] = replace(last, text=last.text + "".join(self._fresh))
-        self._fresh.clear()
-        return self._parts
-
-    @property
-    def spoke(self) -> bool:
-        """Whether the request that is ending brought words for the person."""
-        return any(isinstance(p, TextPart) and p.step == self.step and p.text.strip() for p in self.parts)
-
-    def add_text(self, text: str) -> None:
-        last = self._parts[-1] if self._parts else None
-        if isinstance(last, TextPart) and last.step == self.step:
-            self._fresh.append(text)
-        else:
-            self.parts.append(TextPart(text, self.step))
-        self._grow(text)
-
-    def add_reasoning(self, text: str) -> None:
-        last = self._parts[-1] if self._parts else None
-        if isinstance(last, ReasoningPart) and last.step == self.step and last.opaque is None:
-            self._fresh.append(text)
-        else:
-            self.parts.append(ReasoningPart(text, self.step))
-        self._grow(text)
-
-    def _grow(self, text: str) -> None:
-        self._length += len(text)
-        if self._length > MOST_TEXT:
-            raise _Endless(ENDLESS, "What had arrived is kept.")
-
-    def close_reasoning(self, event: base.ReasoningClosed) -> None:
-        last = self.parts[-1] if self.parts else None
-        if isinstance(last, ReasoningPart) and last.step == self.step and last.opaque is None:
-            self.parts[-1] = replace(last, opaque=event.opaque)
-        elif event.opaque:
-            self.parts.append(ReasoningPart("", self.step, event.opaque))
 
 
 class TurnRunner:
@@ -158,7 +93,7 @@ class TurnRunner:
         self._clock = clock
         self._announce = announce
         self._ask = ask
-        self._reply: _Reply | None = None
+        self._reply: Reply | None = None
 
     def parts_of(self, message_id: MessageId) -> tuple[Part, ...] | None:
         """What has arrived of an answer that is under way; None for any other message."""
@@ -169,7 +104,7 @@ class TurnRunner:
         self, pending: PendingReply, path: Path, profile: ModelProfile, token: CancelToken
     ) -> Finished:
         """Answers the question at the end of `path`; returns what was stored."""
-        reply = self._reply = _Reply(pending, saved_at=self._clock())
+        reply = self._reply = Reply(pending, saved_at=self._clock())
         status: Status = "complete"
         error = ""
         try:
@@ -177,7 +112,7 @@ class TurnRunner:
             error = reply.note
         except Cancelled:
             status = "stopped"
-        except _Endless as endless:
+        except Endless as endless:
             status, error = "stopped", endless.text
         except UserError as failure:
             status, error = "failed", failure.text
@@ -205,13 +140,13 @@ class TurnRunner:
         self._models.learn(profile, window)
         await self._store.run(Store.set_model_fact, profile.address, LEARNED_WINDOW, window)
 
-    async def _end(self, reply: _Reply, status: Status, error: str) -> Finished:
+    async def _end(self, reply: Reply, status: Status, error: str) -> Finished:
         session = reply.pending.session_id
         return await self._store.run(
             Store.finish, session, status, error, tuple(reply.parts), tuple(reply.usage)
         )
 
-    async def _loop(self, reply: _Reply, path: Path, profile: ModelProfile) -> None:
+    async def _loop(self, reply: Reply, path: Path, profile: ModelProfile) -> None:
         asked_to_answer = False
         while True:
             plan = await self._plan(reply, path, profile)
@@ -242,13 +177,13 @@ class TurnRunner:
                 asked_to_answer = True
             reply.step += 1
 
-    async def _plan(self, reply: _Reply, path: Path, profile: ModelProfile) -> Plan:
+    async def _plan(self, reply: Reply, path: Path, profile: ModelProfile) -> Plan:
         parts, usage = tuple(reply.parts), tuple(reply.usage)
         return await asyncio.to_thread(
             self._planner.next_step, path, reply.pending.message_id, parts, usage, profile
         )
 
-    async def _request(self, reply: _Reply, plan: Plan) -> list[int]:
+    async def _request(self, reply: Reply, plan: Plan) -> list[int]:
         """One request; returns the indices of the parts that are calls to be run."""
         request = request_of(plan, await self._store.run(pictures_of, blobs_of(plan)))
         reported: list[Usage] = []
@@ -263,7 +198,7 @@ class TurnRunner:
                     busy = isinstance(event, base.Waiting)
                     match event:
                         case base.Waiting():
-                            self._announce(waiting_of(event, self._clock()))
+                            self._announce(ReplyWaiting.of(event, self._clock()))
                         case base.TextDelta():
                             reply.add_text(event.text)
                             self._announce(ReplyText(event.text, reply.step))
@@ -274,7 +209,7 @@ class TurnRunner:
                             reply.close_reasoning(event)
                         case base.ToolCalled():
                             calls.append(len(reply.parts))
-                            reply.parts.append(_call(reply, len(reply.parts), event))
+                            reply.parts.append(reply.call(event))
                         case base.UsageReported():
                             reported.append(replace(event.usage, step=reply.step))
                         case base.Finished():
@@ -298,9 +233,7 @@ class TurnRunner:
             reply.note = WINDOW_FULL
         return calls
 
-    async def _run_calls(
-        self, reply: _Reply, calls: list[int], plan: Plan, budget: int, refusal: str
-    ) -> None:
+    async def _run_calls(self, reply: Reply, calls: list[int], plan: Plan, budget: int, refusal: str) -> None:
         async def one(index: int) -> None:
             call = reply.parts[index]
             if not isinstance(call, ToolPart):
@@ -359,25 +292,17 @@ class TurnRunner:
             return ToolResult(f"{COPIED} {card.refusal}".rstrip(), note="copied")
         return await tool.carry_out(replace(card, call_id=call.id), decision)
 
-    async def _save_if_due(self, reply: _Reply) -> None:
+    async def _save_if_due(self, reply: Reply) -> None:
         if self._clock() - reply.saved_at >= SAVE_EVERY_MS:
             await self._save(reply)
 
-    async def _save(self, reply: _Reply) -> None:
+    async def _save(self, reply: Reply) -> None:
         reply.saved_at = self._clock()
         session = reply.pending.session_id
         await self._store.run(Store.save_pending, session, tuple(reply.parts), tuple(reply.usage))
 
 
-def _call(reply: _Reply, index: int, event: base.ToolCalled) -> ToolPart:
-    opaque = dict(event.opaque or {})
-    if event.malformed:
-        opaque["malformed"] = event.malformed
-    name = f"{reply.pending.message_id}/{index}"
-    return ToolPart(name, event.name, event.input, "pending", reply.step, opaque=opaque or None)
-
-
-def _estimated(plan: Plan, reply: _Reply) -> Usage:
+def _estimated(plan: Plan, reply: Reply) -> Usage:
     """A record for a request whose provider reported none."""
     estimator = plan.estimator
     written = sum(estimator.part(p, in_turn=True) for p in reply.parts if p.step == reply.step)

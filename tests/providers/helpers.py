@@ -72,6 +72,6 @@ def text_of(events: Iterable[Event]) -> str:
 
 
 def usage_of(events: Iterable[Event]) -> tuple[int, int] | None:
+    """Input and output of the last pass: what the context holds."""
     found = [(e.usage.input_total, e.usage.output_total) for e in events if isinstance(e, UsageReported)]
-    assert len(found) <= 1
-    return found[0] if found else None
+    return found[-1] if found else None

@@ -300,8 +300,22 @@ def test_starts_that_come_twice_change_nothing() -> None:
                 {"type": "compaction", "input_tokens": 100, "cache_read_input_tokens": 55_096, "output_tokens": 83},
                 {"type": "message", "input_tokens": 181, "output_tokens": 8},
             ]},
-            (181, 8, 0, 0),
+            [(55_196, 83, 55_096, 0), (181, 8, 0, 0)],
         ),
+        (
+            {"input_tokens": 5},
+            {"output_tokens": 8, "iterations": [
+                {"type": "message", "input_tokens": 900, "cache_creation_input_tokens": 100, "output_tokens": 40},
+                {"type": "message", "input_tokens": 50, "cache_read_input_tokens": 950, "output_tokens": 8},
+                {"type": "compaction", "input_tokens": 700, "output_tokens": 60},
+            ]},
+            [(1_000, 40, 0, 100), (700, 60, 0, 0), (1_000, 8, 950, 0)],
+        ),
+        ({"input_tokens": 7}, {"output_tokens": 8, "iterations": [{"type": "message"}]}, None),
+        ({"input_tokens": 7}, {"output_tokens": 8, "iterations": ["x", None]}, (7, 8, 0, 0)),
+        ({"input_tokens": 7}, {"output_tokens": 8, "iterations": []}, (7, 8, 0, 0)),
+        ({"input_tokens": -7, "cache_read_input_tokens": -1}, {"output_tokens": 8}, None),
+        ({"input_tokens": True}, {"output_tokens": 8}, None),
         ({"input_tokens": 5}, {"output_tokens": 9, "output_tokens_details": {"thinking_tokens": 6}}, (5, 9, 0, 0)),
         ({}, {}, None),
         ({"input_tokens": 0}, {"output_tokens": 5}, None),
@@ -315,7 +329,7 @@ def test_usage_counts_each_token_once(first: Any, last: Any, expected: Any) -> N
         if isinstance(e, UsageReported)
     ]
     figures = [(u.input_total, u.output_total, u.cache_read, u.cache_write) for u in found]
-    assert figures == ([expected] if expected else [])
+    assert figures == (expected if isinstance(expected, list) else [expected] if expected else [])
 
 
 @pytest.mark.parametrize(

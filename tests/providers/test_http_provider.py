@@ -24,7 +24,7 @@ from bibgenie_desktop.domain.errors import (
     UserError,
 )
 from bibgenie_desktop.net import Http
-from bibgenie_desktop.providers.base import Event, Finished, Provider, Request, TextDelta, ToolCalled
+from bibgenie_desktop.providers.base import Event, Finished, Provider, Request, TextDelta, ToolCalled, Waiting
 from bibgenie_desktop.providers.factory import http_provider
 from bibgenie_desktop.providers.http_provider import encode_body
 from bibgenie_desktop.providers.retry import Backoff
@@ -267,14 +267,19 @@ async def test_busy_provider_is_asked_again_before_the_first_word(busy: Reply) -
     assert waits.seconds == [pytest.approx(0.8), pytest.approx(2.0)]
 
 
-async def test_provider_that_stays_busy_is_left_alone_after_three_requests() -> None:
+async def test_provider_that_stays_busy_is_left_alone_after_four_requests() -> None:
     waits = Waits()
     with ScriptedServer() as server:
-        server.script(BUSY, BUSY, BUSY)
+        server.script(BUSY, BUSY, BUSY, BUSY)
         async with provider(server, backoff=waits.backoff) as lab:
-            with pytest.raises(Overloaded):
-                await events(lab, asked(server))
-        assert len(server.requests) == 3
+            got: list[Event] = []
+            with pytest.raises(Overloaded):  # noqa: PT012
+                async for event in lab.stream(asked(server)):
+                    got.append(event)
+        assert len(server.requests) == 4
+    told = [(w.attempt, w.tries, w.seconds) for w in got if isinstance(w, Waiting)]
+    assert told == [(n, 4, pytest.approx(s)) for n, s in zip((2, 3, 4), waits.seconds, strict=True)]
+    assert len(told) == len(got)
 
 
 async def test_nothing_is_asked_again_once_a_word_has_come() -> None:

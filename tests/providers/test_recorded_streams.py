@@ -138,6 +138,15 @@ def test_recorded_reasoning_details_keep_their_signature(streams: Path) -> None:
     assert len(detail["signature"]) > 100
 
 
+def test_recorded_passes_of_the_provider_are_each_billed(streams: Path) -> None:
+    events = decode(
+        (streams / "anthropic-cache-usage.sse").read_bytes(), codec=codec_for("anthropic-cache-usage")
+    )
+    used = [e.usage for e in events if isinstance(e, UsageReported)]
+    figures = [(u.input_total, u.cache_read, u.output_total) for u in used]
+    assert figures == [(55_196, 55_096, 83), (181, 0, 8)]
+
+
 def test_recorded_cost_of_a_router_is_kept(streams: Path) -> None:
     events = decode((streams / "openrouter-reasoning.sse").read_bytes())
     assert [e.usage.cost for e in events if isinstance(e, UsageReported)] == [0.000669]

@@ -227,9 +227,9 @@ async def test_nothing_to_compact_is_a_success_without_a_request(tmp_path: Path,
     ("case", "replies"),
     [
         ("garbage", [text("I am a summary."), text("Still not.")]),
-        ("empty", [text("")]),
+        ("empty", [text(""), text(" ")]),
         ("cut off by length", [text(summary_text()[:200], finish="length"), text("no", finish="length")]),
-        ("only reasoning", [text(reasoning=["thinking about sections"])]),
+        ("only reasoning", [text(reasoning=["thinking about sections"])] * 2),
         ("refused", [text("", finish="content_filter")]),
         ("stream cut", [cut("## Research Goal")]),
         ("server error", [error(400, "bad request")]),
@@ -339,7 +339,7 @@ async def test_text_sent_while_compacting_stays_a_draft_when_that_fails(tmp_path
     with ScriptedServer() as server:
         async with desk(tmp_path, server) as d:
             chat = await converse(d, 3)
-            server.script(text("").held(held, 1))
+            server.script(error(400, "no").held(held))
             running = asyncio.ensure_future(chat.compact())
             await asyncio.to_thread(server.wait_for_requests, 4)
             await chat.send(ask("U4"))
@@ -391,13 +391,13 @@ async def test_after_a_failed_automatic_compaction_sending_needs_a_word_of_the_p
     with ScriptedServer() as server:
         async with desk(tmp_path, server, window=8_192) as d:
             chat = await converse(d, 3, size=750)
-            server.script(text(""))
+            server.script(error(400, "no"))
             draft = ask(f"U4 {words(900)}")
             await chat.send(draft)
             assert not d.happened(events.SendEnded)[-1].sent
             assert "send_anyway" in d.happened(events.Notice)[-1].offers
             assert await d.workspace.draft(chat.session_id) == draft
-            server.script(text("A4"), text(""))  # and the answer wants a compaction again
+            server.script(text("A4"), error(400, "no"))  # and the answer wants a compaction again
             await chat.send(draft, without_compacting=True)
             assert d.roles(-2) == "U1 A1 U2 A2 U3 A3 U4"
 
@@ -761,7 +761,7 @@ async def test_a_text_that_waited_for_a_failed_compaction_is_not_sent_by_a_later
     with ScriptedServer() as server:
         async with desk(tmp_path, server, window=8_192) as d:
             chat = await converse(d, 3, size=750)
-            server.script(text("").held(held, 1))
+            server.script(error(400, "no").held(held))
             draft = ask(f"U4 {words(900)}")
             running = asyncio.ensure_future(chat.send(draft))
             await asyncio.to_thread(server.wait_for_requests, 4)
@@ -780,7 +780,7 @@ async def test_sending_again_after_a_failed_compaction_still_needs_the_word_of_t
     with ScriptedServer() as server:
         async with desk(tmp_path, server, window=8_192) as d:
             chat = await converse(d, 3, size=750)
-            server.script(text(""))
+            server.script(error(400, "no"))
             draft = ask(f"U4 {words(900)}")
             for _ in range(3):
                 await chat.send(draft)
@@ -901,12 +901,12 @@ async def test_an_edit_whose_compaction_failed_goes_out_by_the_word_of_the_perso
             chat = await converse(d, 4, size=560)
             question, head = chat.path[-2].id, chat.session.head
             draft = ask(f"U4b {words(2_000)}")
-            server.script(text(""))
+            server.script(error(400, "no"))
             for _ in range(2):
                 await chat.edit(question, draft)
                 assert chat.session.head == head
                 assert "send_anyway" in d.happened(events.Notice)[-1].offers
-            server.script(text("A4b"), text(""))
+            server.script(text("A4b"), error(400, "no"))
             await chat.edit(question, draft, without_compacting=True)
             assert d.roles(5) == "U1 A1 U2 A2 U3 A3 U4b"
 
@@ -951,7 +951,7 @@ async def test_a_request_too_large_whose_compaction_failed_says_so_each_time_it_
         async with desk(tmp_path, server, window=8_192) as d:
             chat = await converse(d, 3, size=750)
             draft = ask(f"U4 {words(1_700)}")
-            server.script(text(""))
+            server.script(error(400, "no"))
             for attempt in (1, 2, 3):
                 await chat.send(draft)
                 notice = d.happened(events.Notice)[-1]
