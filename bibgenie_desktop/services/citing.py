@@ -62,6 +62,7 @@ class CitationChecker:
         attachment = library.contents.attachments.get(citation.id) if citation is not None else None
         if citation is None or citation.page is None or attachment is None:
             raise UserError("This citation names no page that can be shown.", "Open it in Zotero.")
+        await library.bring(attachment)
         pages = await library.pages_text(attachment, citation.page - 1, citation.page - 1)
         return "\n".join(page.text for page in pages)
 

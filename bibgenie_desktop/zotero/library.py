@@ -16,7 +16,8 @@ from bibgenie_desktop.zotero.tags import Tag as Tag
 
 AttachmentKind = Literal["pdf", "epub", "html", "text", "other"]
 """`text` is everything of paragraphs only: plain text, Markdown, DOCX, ODT."""
-AttachmentStatus = Literal["ok", "missing", "not on this computer", "linked URL", "unchecked"]
+AttachmentStatus = Literal["ok", "missing", "online", "not on this computer", "linked URL", "unchecked"]
+"""`online`: it can be fetched when it is opened."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,9 @@ class ReadableLibrary(ABC):
     async def locate(self, attachment: Attachment) -> Attachment:
         return await self._in(self._worker, lambda: self._files.locate(attachment))
 
+    async def bring(self, attachment: Attachment) -> None:
+        """Where files lie elsewhere, fetch this one: for what the person, or a tool of an answer, opens."""
+
     async def document_info(self, attachment: Attachment) -> PdfInfo:
         """Pages and printed labels of a PDF attachment. Raises `DocumentUnreadable`."""
         info = await self._documents.info(await self._file(attachment, "pdf"))

@@ -38,11 +38,12 @@ async def find_document(library: ZoteroLibrary, full_id: str) -> tuple[Item, Att
     if item is None:
         raise BadArguments(unknown_id(library, full_id))
     if attachment is not None and attachment.kind in READABLE and attachment.status != "linked URL":
+        await library.bring(attachment)
         return item, attachment
     located = (await library.located([item]))[0]
     best = sorted(
         (a for a in located.attachments if a.kind in READABLE and a.status != "linked URL"),
-        key=lambda a: (a.status != "ok", _ORDER.index(a.kind)),
+        key=lambda a: (a.status not in ("ok", "online"), _ORDER.index(a.kind)),
     )
     if attachment is not None:
         others = f" Its item has {best[0].id} ({best[0].kind})." if best else " Its item has no file to read."
@@ -55,4 +56,5 @@ async def find_document(library: ZoteroLibrary, full_id: str) -> tuple[Item, Att
     if not best:
         have = ", ".join(f"{a.id} ({a.kind})" for a in located.attachments) or "none"
         raise BadArguments(f"{item.id} has no document that can be read. Its attachments: {have}.")
+    await library.bring(best[0])
     return item, best[0]

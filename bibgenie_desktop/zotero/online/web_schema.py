@@ -28,7 +28,8 @@ _STANDING_FOR: Final = {
     "publisher": "company distributor institution label network repository studio university",
     "status": "legalStatus",
     "title": "caseName nameOfAct subject",
-    "type": "genre letterType manuscriptType mapType postType presentationType reportType thesisType websiteType",
+    "type": "genre letterType manuscriptType mapType postType presentationType reportType thesisType"
+    " websiteType",
     "volume": "codeVolume reporterVolume",
 }
 BASE_FIELDS: Final = {field: base for base, fields in _STANDING_FOR.items() for field in fields.split()}
@@ -47,7 +48,7 @@ LINK_MODES: Final = {
     "linked_url": LINKED_URL,
     "embedded_image": EMBEDDED_IMAGE,
 }
-MARK_TYPES: Final = {name: number for number, name in TYPES.items()}
+MARK_TYPES: Final[dict[str, int]] = {name: number for number, name in TYPES.items()}
 
 NO_FIELDS: Final = frozenset(
     {"key", "version", "itemType", "creators", "tags", "collections", "relations", "deleted", "parentItem"}

@@ -12,6 +12,7 @@ from typing import Any, Final
 from bibgenie_desktop.zotero.markup import pieces
 
 _PARSED: Final = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
+_YEAR: Final = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
 _TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z?")
 _LONGEST_TITLE: Final = 120
 _READ_FOR_TITLE: Final = 20_000
@@ -23,7 +24,7 @@ _LINES: Final = frozenset(
 def said(value: object) -> str:
     """A text as it is, numbers as text, nothing else."""
     if isinstance(value, str):
-        return value
+        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
 
 
@@ -48,6 +49,8 @@ def multipart(typed: str, parsed: str) -> str:
     if not typed:
         return ""
     match = _PARSED.match(parsed)
+    if match is None and _YEAR.search(typed):
+        return typed
     year, month, day = match.groups() if match else ("0000", None, None)
     return f"{year}-{month or '00'}-{day or '00'} {typed}"
 

@@ -1,0 +1,247 @@
+"""What is asked of zotero.org to read an account's libraries; every call is one request, and all are GET.
+
+An answer that says to wait, a fault of the server and a missing connection come out as their own errors;
+whether to try again is decided in `web_sync`.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+from pyzotero import Zotero
+
+from bibgenie_desktop.zotero.online.client import WEB, MakeHttp, translated, web_client
+from bibgenie_desktop.zotero.online.errors import ZoteroError, ZoteroKeyRefused, ZoteroMissing, ZoteroRefused
+from bibgenie_desktop.zotero.online.web_tables import Kind
+from bibgenie_desktop.zotero.online.web_values import number, part, said
+
+PAGE: Final = 100
+SOME: Final = 50
+"""As many objects may be asked for by their keys."""
+LARGEST_FILE: Final = 300 << 20
+
+T = TypeVar("T")
+
+
+class ServerFault(ZoteroError):
+    """zotero.org failed at answering: the same request may work in a moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Objects of a library, the version it had, and how many there are in all."""
+
+    objects: tuple[Mapping[str, Any], ...]
+    version: int
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """What was deleted since a version."""
+
+    version: int
+    keys: Mapping[Kind, Sequence[str]] = field(default_factory=dict)
+    settings: Sequence[str] = ()
+
+
+class WebReads:
+    """One account, with one set of connections that `close` ends. One thread at a time; every call blocks."""
+
+    def __init__(self, key: str, user_id: int, http: MakeHttp, *, address: str = WEB) -> None:
+        self._key, self._user_id, self._address = key, user_id, address
+        self._http = http()
+        self._clients: dict[str, Zotero] = {}
+
+    def close(self) -> None:
+        self._clients.clear()
+        self._http.close()
+
+    def groups(self) -> tuple[tuple[str, str], ...]:
+        """(id, name) of the groups of the account, as far as the key may see them."""
+        found: list[tuple[str, str]] = []
+        client = self._client("u")
+        for page in self._followed(client, lambda: client.groups(limit=PAGE)):
+            for entry in page.objects:
+                if group := number(entry.get("id")):
+                    found.append((f"g{group}", said(part(entry, "data").get("name")) or f"Group {group}"))
+        return tuple(found)
+
+    def item_versions(self, library: str, since: int) -> tuple[int, dict[str, int]] | None:
+        """(version of the library, versions of the items changed since, by key); None: nothing changed."""
+        client = self._client(library)
+        self._http.headers["If-Modified-Since-Version"] = str(since)
+        try:
+            found = self._ask(client, lambda: client.item_versions(since=since, includeTrashed=1))
+        except _NotModified:
+            return None
+        finally:
+            self._http.headers.pop("If-Modified-Since-Version", None)
+        if not isinstance(found, dict):
+            raise ZoteroRefused("zotero.org gave an answer that could not be understood.", "Try again later.")
+        return self._version(client), {str(k): number(v) for k, v in found.items()}
+
+    def items(self, library: str, since: int, start: int) -> Iterator[Page]:
+        """The items changed since, oldest first, a page at a time."""
+        client = self._client(library)
+        how = {"since": since, "start": start, "limit": PAGE, "sort": "dateAdded", "direction": "asc"}
+        return self._followed(client, lambda: client.items(includeTrashed=1, **how))
+
+    def items_by_key(self, library: str, keys: Sequence[str]) -> Page:
+        """At most `SOME` items."""
+        client = self._client(library)
+        wanted = ",".join(keys)
+        return self._page(
+            client,
+            self._ask(client, lambda: client.items(itemKey=wanted, includeTrashed=1, limit=PAGE)),
+        )
+
+    def collections(self, library: str, since: int) -> Iterator[Page]:
+        client = self._client(library)
+        how = {"since": since, "limit": PAGE, "includeTrashed": 1}
+        return self._followed(client, lambda: client.collections(**how))
+
+    def searches(self, library: str, since: int) -> Iterator[Page]:
+        client = self._client(library)
+        how = {"since": since, "limit": PAGE, "includeTrashed": 1}
+        return self._followed(client, lambda: client.searches(**how))
+
+    def settings(self, library: str, since: int) -> dict[str, object]:
+        client = self._client(library)
+        found = self._ask(client, lambda: client.settings(since=since))
+        if not isinstance(found, dict):
+            return {}
+        return {str(name): part(found, name).get("value") for name in found}
+
+    def deleted(self, library: str, since: int) -> Gone:
+        client = self._client(library)
+        found = self._ask(client, lambda: client.deleted(since=since))
+        if not isinstance(found, dict):
+            raise ZoteroRefused("zotero.org gave an answer that could not be understood.", "Try again later.")
+
+        def names(of: str) -> list[str]:
+            listed = found.get(of)
+            return [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
+
+        kinds: tuple[Kind, ...] = ("items", "collections", "searches")
+        return Gone(self._version(client), {kind: names(kind) for kind in kinds}, names("settings"))
+
+    def count(self, library: str) -> int:
+        """How many items on the top level a library has, without the trash."""
+        client = self._client(library)
+        return int(self._ask(client, client.num_items))
+
+    # -- one attachment
+
+    def fulltext(self, library: str, key: str) -> str:
+        """The text that Zotero extracted from a file and synced; empty without one."""
+        client = self._client(library)
+        try:
+            found = self._ask(client, lambda: client.fulltext_item(key))
+        except ZoteroMissing:
+            return ""
+        return said(found.get("content")) if isinstance(found, dict) else ""
+
+    def file(self, library: str, key: str, name: str) -> bytes:
+        """The content of a stored file. Raises `ZoteroMissing` where the server has none."""
+        client = self._client(library)
+
+        def fetch() -> Any:
+            # pyzotero's own call would take some kinds of files for answers and read them.
+            url = f"{client.endpoint}/{client.library_type}/{client.library_id}/items/{key}/file"
+            return self._http.get(url, headers=client.default_headers())
+
+        answer = self._ask(client, fetch)
+        if answer.status_code == 404:
+            raise ZoteroMissing("zotero.org has no file for it.", "It was not synced, or lies elsewhere.")
+        if answer.status_code in (401, 403):
+            raise ZoteroKeyRefused(
+                "The key does not allow files to be read.", "Allow access to files for it on zotero.org."
+            )
+        if answer.status_code != 200:
+            raise _fault(answer.status_code)
+        content = bytes(answer.content)
+        packed = any(r.headers.get("zotero-file-compressed", "").lower() == "yes" for r in answer.history)
+        return _unpacked(content, name) if packed else content
+
+    # -- asking
+
+    def _client(self, library: str) -> Zotero:
+        if library not in self._clients:
+            self._clients[library] = web_client(
+                self._key, lambda: self._http, library, self._user_id, address=self._address
+            )
+        return self._clients[library]
+
+    def _followed(self, client: Zotero, first: Callable[[], Any]) -> Iterator[Page]:
+        """A page and those that its links lead to."""
+        page = self._page(client, self._ask(client, first))
+        yield page
+        while (client.links or {}).get("next"):
+            if not _stays(client):
+                raise ZoteroRefused("zotero.org gave a link that leads in a circle.", "Try again later.")
+            yield self._page(client, self._ask(client, client.follow))
+
+    def _page(self, client: Zotero, objects: Any) -> Page:
+        if not isinstance(objects, list):
+            raise ZoteroRefused("zotero.org gave an answer that could not be understood.", "Try again later.")
+        found = tuple(entry for entry in objects if isinstance(entry, dict))
+        total = client.request.headers.get("total-results", "") if client.request is not None else ""
+        return Page(found, self._version(client), int(total) if total.isdigit() else 0)
+
+    def _version(self, client: Zotero) -> int:
+        told = client.request.headers.get("last-modified-version", "") if client.request is not None else ""
+        return int(told) if told.isdigit() else 0
+
+    def _ask(self, client: Zotero, call: Callable[[], T]) -> T:
+        client.request = None
+        client.url_params = None  # of a call that broke off
+        try:
+            with translated("web"):
+                return call()
+        except ZoteroError:
+            status = client.request.status_code if client.request is not None else 0
+            if status == 304:
+                raise _NotModified from None
+            if status >= 500:
+                raise _fault(status) from None
+            raise
+
+
+class _NotModified(Exception):
+    """Nothing changed since the version that was asked about."""
+
+
+def _stays(client: Zotero) -> bool:
+    """Whether the next page is another one than this."""
+    starts = [
+        re.search(r"[?&]start=(\d+)", (client.links or {}).get(name) or "") for name in ("self", "next")
+    ]
+    here, there = (int(found[1]) if found else 0 for found in starts)
+    return there > here
+
+
+def _fault(status: int) -> ZoteroError:
+    if status >= 500:
+        return ServerFault(f"zotero.org has a fault just now (error {status}).", "Try again in a moment.")
+    return ZoteroRefused(f"zotero.org answered with the error {status}.", "Try again later.")
+
+
+def _unpacked(content: bytes, name: str) -> bytes:
+    """The file of this name out of what the server packed, else the first in it."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            inside = [info for info in archive.infolist() if not info.is_dir()]
+            wanted = next((info for info in inside if info.filename == name), inside[0])
+            with archive.open(wanted) as file:
+                unpacked = file.read(LARGEST_FILE + 1)
+    except (zipfile.BadZipFile, IndexError, NotImplementedError, RuntimeError, OSError, EOFError) as error:
+        raise ZoteroRefused("The file that zotero.org sent is damaged.", "Try again later.") from error
+    if len(unpacked) > LARGEST_FILE:
+        raise ZoteroRefused("The file on zotero.org is too large to be fetched here.")
+    return unpacked
