@@ -70,9 +70,15 @@ def test_only_the_theme_sets_style_sheets() -> None:
 
 
 def test_no_dialog_runs_a_loop_of_its_own() -> None:
-    """`exec()` inside the event loop stops every running answer; dialogs are opened and awaited."""
+    """`exec()` inside the event loop stops every running answer; dialogs are opened and awaited.
+
+    A drag has no other way, in Qt's own views as here; timers and answers go on during it.
+    """
     offenders = [
-        f"{name}:{line}" for name, tree in modules(PACKAGE / "gui") for line in calls(tree, "exec", "exec_")
+        f"{name}:{line}"
+        for name, tree in modules(PACKAGE / "gui")
+        if not name.endswith("docks/library/dragging.py")
+        for line in calls(tree, "exec", "exec_")
     ]
     assert offenders == []
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import QMimeData, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QDropEvent,
     QFocusEvent,
@@ -156,6 +156,18 @@ class ComposerEdit(QPlainTextEdit):
             self.escaped.emit()
         else:
             super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """The keys of an open list of mentions come before the window's shortcuts."""
+        asked = event.type() == QEvent.Type.ShortcutOverride and self._mention_open and not self._composing
+        if asked and isinstance(event, QKeyEvent) and event.key() in MENTION_KEYS:
+            event.accept()
+            return True
+        return super().event(event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab is a key of the open list of mentions before it leads on."""
+        return False if self._mention_open and forward else super().focusNextPrevChild(forward)
 
     def _look_for_mention(self) -> None:
         cursor = self.textCursor()

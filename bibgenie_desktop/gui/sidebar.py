@@ -37,6 +37,8 @@ class LibraryLine:
     tone: Literal["ok", "warn", "text3"] = "ok"
     busy: bool = False
     refresh_reason: str | None = None
+    reading: bool = False
+    """The texts of its files are being read, which can be stopped."""
 
 
 class Sidebar(QFrame):
@@ -44,6 +46,8 @@ class Sidebar(QFrame):
     filter_changed = Signal(str)
     trash_toggled = Signal(bool)
     refresh_requested = Signal()
+    texts_cancelled = Signal()
+    all_sessions_requested = Signal()
     settings_requested = Signal()
 
     def __init__(self) -> None:
@@ -65,6 +69,15 @@ class Sidebar(QFrame):
             row(label(tr("Trash"), "strong"), None, spacing=4, margins=(18, 6, 10, 2)), surface="side"
         )
         self._heading.hide()
+        self._only = Elided("", "small", "2")
+        every = icon_button(
+            "close", tr("Show all sessions"), size=22, role="text3", object_name="allSessions"
+        )
+        every.clicked.connect(self.all_sessions_requested)
+        self._only_box = box(
+            row(self._only, every, spacing=4, margins=(18, 4, 12, 4), grow=0), surface="side"
+        )
+        self._only_box.hide()
         self._empty = label("", "small", "3", wrap=True)
         self._empty_box = box(column(self._empty, margins=(18, 6, 18, 6)))
         self._empty_box.hide()
@@ -75,7 +88,16 @@ class Sidebar(QFrame):
             margins=(10, 8, 10, 6),
         )
         self.setLayout(
-            column(top, self._heading, self._empty_box, self.list, self._footer(), spacing=0, grow=3)
+            column(
+                top,
+                self._heading,
+                self._only_box,
+                self._empty_box,
+                self.list,
+                self._footer(),
+                spacing=0,
+                grow=4,
+            )
         )
         self._new.clicked.connect(self.new_requested)
         self._field.textChanged.connect(self.filter_changed)
@@ -87,13 +109,19 @@ class Sidebar(QFrame):
         self._refresh = icon_button("retry", tr("Read the Zotero library again"), role="text3")
         self._trash = icon_button("trash", tr("Trash"), role="text3", checkable=True)
         self._settings = icon_button("settings", tr("Settings"), role="text3", object_name="openSettings")
+        self._stop_texts = icon_button(
+            "close", tr("Stop reading texts"), role="text3", object_name="stopTexts"
+        )
+        self._stop_texts.hide()
         self._refresh.clicked.connect(self.refresh_requested)
+        self._stop_texts.clicked.connect(self.texts_cancelled)
         self._trash.toggled.connect(self._on_trash_toggled)
         self._settings.clicked.connect(self.settings_requested)
         words = column(self._title, self._detail, spacing=0)
         line = row(
             self._glyph,
             words,
+            self._stop_texts,
             self._refresh,
             self._trash,
             self._settings,
@@ -114,6 +142,13 @@ class Sidebar(QFrame):
         self._title.setText(line.title)
         self._detail.setText(line.detail)
         gate(self._refresh, tr("The library is being read.") if line.busy else line.refresh_reason)
+        self._stop_texts.setVisible(line.reading)
+        self._refresh.setVisible(not line.reading)
+
+    def show_only(self, words: str) -> None:
+        """Which sessions the list is limited to; empty for all."""
+        self._only.setText(words)
+        self._only_box.setVisible(bool(words))
 
     def show_trash(self, shown: bool) -> None:
         """Puts the toggle where it belongs without announcing it."""

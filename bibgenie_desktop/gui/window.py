@@ -98,6 +98,7 @@ class MainWindow(QMainWindow):
         for keys, slot in (
             (QKeySequence(QKeySequence.StandardKey.New), self.new_requested.emit),
             (QKeySequence("Ctrl+B"), self._on_branches_key),
+            (QKeySequence("Ctrl+Shift+L"), self._on_library_key),
             (QKeySequence("Ctrl+Shift+K"), self.compact_requested.emit),
             (QKeySequence("Ctrl+L"), self.composer.focus_text),
             (QKeySequence("Ctrl+,"), self.settings_requested.emit),
@@ -161,6 +162,12 @@ class MainWindow(QMainWindow):
         if not shown:
             self.branches.focus_first()
 
+    def _on_library_key(self) -> None:
+        shown = self.frame.dock_shown == "library"
+        self.open_dock("" if shown else "library")
+        if not shown:
+            self.library.focus_first()
+
     def _parts(self) -> list[tuple[QWidget, Callable[[], None]]]:
         parts: list[tuple[QWidget, Callable[[], None]]] = []
         if self.frame.side_shown:
@@ -218,6 +225,17 @@ class MainWindow(QMainWindow):
         if self._settings_file is None:
             return None
         return QSettings(str(self._settings_file), QSettings.Format.IniFormat)
+
+    def kept(self, name: str) -> str:
+        """Something small that is remembered from one start to the next; empty where it is not."""
+        kept = self._settings()
+        return str(kept.value(f"kept/{name}", "")) if kept is not None else ""
+
+    def keep(self, name: str, value: str) -> None:
+        kept = self._settings()
+        if kept is not None:
+            kept.setValue(f"kept/{name}", value)
+            kept.sync()
 
     def _restore_shape(self) -> None:
         kept = self._settings()

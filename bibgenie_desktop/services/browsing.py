@@ -194,16 +194,18 @@ def row_of(full_id: str, contents: Contents) -> ItemRow | None:
     """The line of an item or note; None where there is none of this id any more."""
     item = contents.items.get(full_id)
     if item is not None:
+        label = item_label(item)
+        who = label.removesuffix(f" {item.year or 'n.d.'}") if item.authors else ""
         return ItemRow(
             item.id,
             item.title,
-            item.byline,
+            " · ".join(t for t in (who, str(item.year or ""), item.venue) if t),
             icon_of(item.type),
             any(True for _ in item.pdfs),
             item.notes,
             item.annotations,
             bool(item.retraction),
-            item_label(item),
+            label,
         )
     note = contents.notes.get(full_id)
     return None if note is None else ItemRow(note.id, note.title, "", "note", label=note.title)

@@ -137,7 +137,7 @@ class Popover(QWidget):
         self.move(x - self.MARGIN, y - self.MARGIN)
         self._clip()
         fade = current().duration(90)
-        if fade and QGuiApplication.platformName() in FADING:
+        if fade and not self.isVisible() and QGuiApplication.platformName() in FADING:
             self.setWindowOpacity(0.0)
             animation = QPropertyAnimation(self, b"windowOpacity", self)
             animation.setDuration(fade)

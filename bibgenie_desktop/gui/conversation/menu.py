@@ -54,8 +54,16 @@ def message_menu(message: MessageWidget, intents: Intents, parent: QWidget) -> M
         ("markdown", tr("Markdown")),
         ("plain", tr("Plain text")),
         ("citations", tr("With formatted citations")),
+        ("cite_as", tr("With citations as…")),
     ):
-        copy.entry(text, partial(intents.copy_requested.emit, row_id, form), object_name=f"copy_{form}")
+        none = (
+            tr("There is nothing cited in this message")
+            if form == "cite_as" and kind != "assistant"
+            else None
+        )
+        copy.entry(
+            text, partial(intents.copy_requested.emit, row_id, form), reason=none, object_name=f"copy_{form}"
+        )
     has_code = any(view.code_texts() for view in message.views())
     none = None if has_code else tr("There is no code in this message")
     copy.entry(

@@ -42,7 +42,7 @@ class ConversationView(ScrollingColumn):
     fork_requested = Signal(str)
     sibling_requested = Signal(str, int)
     copy_requested = Signal(str, str)
-    """Only for the form "citations": the others are copied by the view itself."""
+    """Only for the forms that need the library: "citations" in the style used last, "cite_as" in another."""
     quote_requested = Signal(str)
     citation_opened = Signal(object)
     """A `CitationView` whose page is to be opened in Zotero."""
@@ -295,7 +295,7 @@ class ConversationView(ScrollingColumn):
         place, message = self._index.get(row_id), self._live.get(row_id)
         if place is None or message is None:
             return
-        if form == "citations":
+        if form in ("citations", "cite_as"):
             self.copy_requested.emit(row_id, form)
             return
         text = copied_text(self._rows[place], message, form)

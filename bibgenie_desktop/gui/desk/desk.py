@@ -12,7 +12,9 @@ from bibgenie_desktop.gui.desk.cache_watch import CacheWatch
 from bibgenie_desktop.gui.desk.context import ContextDesk
 from bibgenie_desktop.gui.desk.front import Front
 from bibgenie_desktop.gui.desk.later import Later
+from bibgenie_desktop.gui.desk.library import LibraryDesk
 from bibgenie_desktop.gui.desk.opening import Opening, open_with_system
+from bibgenie_desktop.gui.desk.proposing import Proposing
 from bibgenie_desktop.gui.desk.settings import Adjustable, SettingsDesk
 from bibgenie_desktop.gui.desk.sheets import Sheets
 from bibgenie_desktop.gui.dialogs import RenameDialog
@@ -55,9 +57,21 @@ class Desk(QObject):
         self.context_desk = ContextDesk(window, self.context, self.chats, self.front, self)
         self.cache_watch = CacheWatch(window, workspace, self.chats, self.context, tasks, self)
         self.opening = Opening(window, workspace, self.chats, tasks, open_link, self)
+        self.proposing = Proposing(window, self.chats, self.front.writing, self.opening, tasks, self)
         self.sheets = Sheets(window, self.context, self.chats, self)
         self.settings = SettingsDesk(
             window, workspace, adjustable, self.library, tasks, keep_appearance, self
+        )
+        self.library_desk = LibraryDesk(
+            window,
+            workspace,
+            self.library,
+            self.chats,
+            self.sessions,
+            self.front.writing,
+            self.opening,
+            tasks,
+            self,
         )
         self._connect_chat()
         self._connect_sessions()
@@ -84,6 +98,7 @@ class Desk(QObject):
         for chat in self.workspace.open_chats():
             chat.stop()
             chat.cancel()
+        self.library.texts.halt()  # it goes on at the next start
         await self.tasks.settle(3.0, but=WATCH)
         await self.tasks.cancel_all()
         await self.chats.drafts.flush()
@@ -96,6 +111,7 @@ class Desk(QObject):
         self.chats.close()
         self.sessions.close()
         self.library.close()
+        self.library_desk.close()
 
     # -- connections
 
@@ -158,6 +174,8 @@ class Desk(QObject):
         library.failed.connect(self.show_error)
         window.sidebar.refresh_requested.connect(library.refresh)
         window.library.refresh_requested.connect(library.refresh)
+        window.library.choose_requested.connect(self._on_folder_requested)
+        self.library_desk.failed.connect(self.show_error)
         window.welcome.library_chosen.connect(library.choose)
         window.welcome.folder_requested.connect(self._on_folder_requested)
 

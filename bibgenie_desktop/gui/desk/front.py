@@ -6,8 +6,6 @@ from PySide6.QtCore import QObject, Signal
 
 from bibgenie_desktop.domain.states import Action
 from bibgenie_desktop.domain.topology import Placeholder
-from bibgenie_desktop.gui.conversation.copying import readable_markdown
-from bibgenie_desktop.gui.conversation.message import copy_to_clipboard
 from bibgenie_desktop.gui.conversation.rows import AnswerRow, Row, UserRow
 from bibgenie_desktop.gui.desk.announcing import Announcing
 from bibgenie_desktop.gui.desk.writing import Writing
@@ -48,7 +46,6 @@ class Front(QObject):
         view.fork_requested.connect(chats.fork)
         view.older_requested.connect(chats.load_older)
         view.quote_requested.connect(self._window.composer.quote)
-        view.copy_requested.connect(self._on_copy_requested)
         view.notice.connect(self._on_view_notice)
         view.whole_text_requested.connect(self._on_whole_text_requested)
         self.announcing.send_anyway_requested.connect(self.writing.send_anyway)
@@ -160,16 +157,3 @@ class Front(QObject):
 
     def _on_view_notice(self, words: str) -> None:
         self._window.toast(words)
-
-    def _on_copy_requested(self, row_id: str, _form: str) -> None:
-        """With citations written out, and the works they name below."""
-        row = next((r for r in self._view.rows if r.id == row_id), None)
-        if not isinstance(row, UserRow | AnswerRow):
-            return
-        text = readable_markdown(row)
-        if isinstance(row, AnswerRow):
-            works = dict.fromkeys(f"{v.byline}. {v.title}." for v in row.citations.values() if v.title)
-            if works:
-                text += "\n\n" + "\n".join(f"- {work}" for work in works)
-        copy_to_clipboard(text)
-        self._window.toast(tr("Copied"))

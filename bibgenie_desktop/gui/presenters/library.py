@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -11,6 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.gui.docks.library import LibraryFacts
+from bibgenie_desktop.gui.presenters.texts import TextsPresenter
 from bibgenie_desktop.gui.sidebar import LibraryLine
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import number, tr
@@ -56,6 +58,8 @@ class LibraryPresenter(QObject):
         super().__init__(parent)
         self._workspace, self._libraries, self._tasks = workspace, libraries, tasks
         self._busy = False
+        self.texts = TextsPresenter(workspace, tasks, self)
+        self.texts.changed.connect(self.redraw)
         self.settled = False
         """Nothing is being read any more, and questions were made from what there is."""
         self._watch: asyncio.Task[Any] | None = None
@@ -68,6 +72,7 @@ class LibraryPresenter(QObject):
 
     def close(self) -> None:
         self._clock.stop()
+        self.texts.halt()
 
     def start(self) -> None:
         """Looks for libraries and reads the chosen one."""
@@ -102,6 +107,8 @@ class LibraryPresenter(QObject):
             if changed:
                 self.library_changed.emit()
             self.redraw()
+            if self._workspace.library_status is not None:
+                self.texts.begin()
             questions = await self._libraries.starters(STARTERS)
             self.starters_changed.emit(tuple(_starter(i, q) for i, q in enumerate(questions)))
         self.settled = True
@@ -110,7 +117,12 @@ class LibraryPresenter(QObject):
         """Another library may be in use now."""
         if self._watch is not None:
             self._watch.cancel()
-        self._watch = self._tasks.start(self._libraries.watch(self.redraw), WATCH)
+        self._watch = self._tasks.start(self._libraries.watch(self._on_refreshed), WATCH)
+
+    def _on_refreshed(self) -> None:
+        """Zotero wrote, and the library was read again."""
+        self.redraw()
+        self.texts.begin()
 
     def redraw(self) -> None:
         status = self._workspace.library_status
@@ -136,13 +148,20 @@ class LibraryPresenter(QObject):
                 return LibraryLine(tr("Zotero cannot be read"), self._error.title, "warn", self._busy)
             return LibraryLine(tr("Zotero"), tr("Reading the library…"), "text3", busy=True)
         items = tr("Zotero · 1 item") if status.items == 1 else tr("Zotero · {0} items")
-        detail = tr("Snapshot {0}").format(age(status.age_ms))
+        detail = self._freshness(status)
         if self._busy:
             detail = tr("Reading the library again…")
         elif status.notice:
             detail = status.notice
+        elif self.texts.texts.share is not None:
+            detail = self.texts.texts.words
         tone = "warn" if status.stale else "ok"
-        return LibraryLine(items.format(number(status.items)), detail, tone, self._busy)  # type: ignore[arg-type]
+        reading = not self._busy and self.texts.texts.share is not None
+        title = items.format(number(status.items))
+        return LibraryLine(title, detail, tone, self._busy, reading=reading)  # type: ignore[arg-type]
+
+    def _freshness(self, status: LibraryStatus) -> str:
+        return tr("Snapshot {0}").format(age(status.age_ms))
 
     def _card(self, status: LibraryStatus | None) -> LibraryCard:
         if self._error is not None and not (status is not None and status.loaded):
@@ -172,10 +191,13 @@ class LibraryPresenter(QObject):
     def _facts(self, status: LibraryStatus | None) -> LibraryFacts:
         if status is None or not status.loaded:
             line = self._line(status)
-            return LibraryFacts(line.title, line.detail, (), self._busy)
+            missing = status is None or self._error is not None
+            return LibraryFacts(line.title, line.detail, (), self._busy, missing=missing)
         names = tuple((lib.name or tr("My Library"), "") for lib in status.libraries)
         line = self._line(status)
         place = str(status.data_dir) if self._from_zotero(status) else tr("The bundled sample library")
+        if line.reading:
+            line = replace(line, detail=self._freshness(status))
         return LibraryFacts(line.title, line.detail, names, self._busy, place)
 
 

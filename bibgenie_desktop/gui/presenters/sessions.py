@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -35,6 +35,8 @@ class SessionsPresenter(QObject):
     """Id and title of a session that has just gone to the trash."""
     failed = Signal(object)
     trash_shown = Signal(bool)
+    only_changed = Signal(str)
+    """Which sessions the list is limited to, in words; empty: all."""
 
     def __init__(self, workspace: Workspace, tasks: Tasks, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -43,6 +45,7 @@ class SessionsPresenter(QObject):
         self._front = ""
         self._words = ""
         self._trash = False
+        self._only: frozenset[str] | None = None
         self._again = False
         self._reading = False
         self._minute = QTimer(self)  # "5 min" grows old by itself
@@ -96,6 +99,15 @@ class SessionsPresenter(QObject):
         self._words = words
         self._emit()
 
+    def show_only(self, ids: Sequence[str] | None, words: str = "") -> None:
+        """Limits the list to some sessions; None shows all again."""
+        self._only = frozenset(ids) if ids is not None else None
+        self.only_changed.emit(words if ids is not None else "")
+        self._emit()
+
+    def show_all(self) -> None:
+        self.show_only(None)
+
     def show_trash(self, shown: bool) -> None:
         if shown != self._trash:
             self._trash = shown
@@ -109,9 +121,12 @@ class SessionsPresenter(QObject):
             if found is not None:
                 states[chat.session_id] = found
         now = self._workspace.clock()
-        lines = lines_of(self._rows, states, now, words=self._words, trashed=self._trash)
+        rows = [r for r in self._rows if self._only is None or r.session.id in self._only]
+        lines = lines_of(rows, states, now, words=self._words, trashed=self._trash)
         if self._words:
             empty = tr("No session has these words in its title or its newest message.")
+        elif self._only is not None:
+            empty = tr("No session used it.")
         else:
             empty = tr("The trash is empty.") if self._trash else ""
         self.lines_changed.emit(lines, self._front, empty)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from bibgenie_desktop.domain.ledger import extend_ledger
 from bibgenie_desktop.domain.messages import AssistantMessage, UserMessage
+from bibgenie_desktop.domain.parts import ResourcePart
+from bibgenie_desktop.domain.works import was_read
 from bibgenie_desktop.gui.docks.library import UsedSource
 from bibgenie_desktop.gui.presenters.transcript import Entry
 from bibgenie_desktop.gui.tr import tr
@@ -16,15 +18,22 @@ MOST_PAGES = 12
 def used_sources(entries: Sequence[Entry]) -> tuple[UsedSource, ...]:
     """Works that were read or attached, most used first; what a search only listed does not count."""
     messages = [e for e in entries if isinstance(e, UserMessage | AssistantMessage)]
+    attached = {p.locator.id for m in messages for p in m.parts if isinstance(p, ResourcePart)}
     found: dict[str, tuple[str, int, set[int]]] = {}
     for entry in extend_ledger((), messages):
         at = entry.locator
-        if at is None or at.page_index is None:
+        if at is None or not (was_read(at) or at.id in attached):
             continue
-        title, count, pages = found.get(at.item_id or at.att_id, (entry.title, 0, set()))
-        found[at.item_id or at.att_id] = (title, count + entry.count, pages | {at.page_index + 1})
-    ranked = sorted(found.values(), key=lambda x: (-x[1], x[0]))
-    return tuple(UsedSource(title, count, _pages(pages)) for title, count, pages in ranked)
+        work = at.item_id or at.att_id
+        title, count, pages = found.get(work, (entry.title, 0, set()))
+        here = {at.page_index + 1} if at.page_index is not None else set()
+        title = entry.title if at.kind == "item" else title  # an annotation is called after its words
+        found[work] = (title, count + entry.count, pages | here)
+    ranked = sorted(found.items(), key=lambda x: (-x[1][1], x[1][0]))
+    return tuple(
+        UsedSource(title, count, _pages(pages) if pages else "", id=work)
+        for work, (title, count, pages) in ranked
+    )
 
 
 def _pages(pages: set[int]) -> str:

@@ -1,0 +1,209 @@
+"""The list of items: a model that holds only the pages that were looked at, its painting, and the view.
+
+However long the list is, nothing is asked for but what is to be seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QItemSelection,
+    QMimeData,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QListView
+
+from bibgenie_desktop.gui.docks.library.dragging import mime_of
+from bibgenie_desktop.gui.docks.library.item_delegate import ROW, ItemDelegate
+from bibgenie_desktop.gui.theme import current
+from bibgenie_desktop.gui.tr import plural, tr
+from bibgenie_desktop.services.browsing import PAGE, ItemRow, Page
+
+Index = QModelIndex | QPersistentModelIndex
+ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+
+
+class ItemModel(QAbstractListModel):
+    """`page_wanted` carries the offset of a page that is about to be seen and is not here yet."""
+
+    page_wanted = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._total = 0
+        self._rows: dict[int, ItemRow] = {}
+        self._asked: set[int] = set()
+
+    def show_first(self, page: Page) -> None:
+        """Another list begins."""
+        self.beginResetModel()
+        self._total, self._asked = page.total, {page.offset}
+        self._rows = {page.offset + i: row for i, row in enumerate(page.rows)}
+        self.endResetModel()
+
+    def add(self, page: Page) -> None:
+        """A page that was asked for has come."""
+        for place, row in enumerate(page.rows, page.offset):
+            self._rows[place] = row
+        if page.rows:
+            last = min(page.offset + len(page.rows), self._total) - 1
+            self.dataChanged.emit(self.index(page.offset), self.index(last))
+
+    def forget(self, offset: int) -> None:
+        """A page could not be had; it is asked for again when it is next seen."""
+        self._asked.discard(offset)
+
+    @property
+    def held(self) -> int:
+        """How many rows are here."""
+        return len(self._rows)
+
+    def row_of(self, full_id: str) -> int:
+        return next((i for i, row in self._rows.items() if row.id == full_id), -1)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        return 0 if parent.isValid() else self._total
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        if index.row() not in self._rows:
+            return Qt.ItemFlag.NoItemFlags
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsDragEnabled
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        if not index.isValid():
+            return None
+        row = self._rows.get(index.row())
+        if row is None:
+            if role == ROW:
+                self._ask(index.row())
+            return tr("Loading…") if role == Qt.ItemDataRole.AccessibleTextRole else None
+        if role == ROW:
+            return row
+        if role == Qt.ItemDataRole.DisplayRole:
+            return row.title
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return "\n".join(t for t in (row.title, row.byline) if t)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return spoken(row)
+        return None
+
+    def _ask(self, place: int) -> None:
+        offset = place - place % PAGE
+        if offset not in self._asked:
+            self._asked.add(offset)
+            self.page_wanted.emit(offset)
+
+    def mimeTypes(self) -> list[str]:
+        return list(mime_of([], "").formats())
+
+    def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
+        rows = [r for i in sorted(indexes, key=lambda i: i.row()) if (r := self._rows.get(i.row()))]
+        return mime_of([r.id for r in rows], "\n".join(r.label or r.title for r in rows))
+
+
+def spoken(row: ItemRow) -> str:
+    """Everything that is painted of a line, in words."""
+    said = [row.title or tr("Untitled"), row.byline]
+    said.append(tr("retracted") if row.retracted else "")
+    said.append(tr("with PDF") if row.pdf else "")
+    said.append(plural(row.notes, tr("{0} note"), tr("{0} notes")) if row.notes else "")
+    marks = plural(row.annotations, tr("{0} annotation"), tr("{0} annotations"))
+    said.append(marks if row.annotations else "")
+    return ", ".join(t for t in said if t)
+
+
+class ItemList(QListView):
+    """Enter or a double click adds to the question; several can be chosen and dragged together."""
+
+    item_chosen = Signal(str)
+    """The one line that is current and chosen; empty where none or several are."""
+    add_requested = Signal(object)
+    ask_requested = Signal(object)
+    menu_requested = Signal(object, QPoint)
+    typed = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("libraryItems")
+        self.setAccessibleName(tr("Items"))
+        self._told = ""
+        self.items = ItemModel()
+        self.items.setParent(self)
+        self.setModel(self.items)
+        self.setItemDelegate(ItemDelegate(self))
+        self.setUniformItemSizes(True)
+        self.setSelectionMode(QListView.SelectionMode.ExtendedSelection)
+        self.setDragEnabled(True)
+        self.setDragDropMode(QListView.DragDropMode.DragOnly)
+        self.setDefaultDropAction(Qt.DropAction.CopyAction)
+        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMouseTracking(True)
+        current().changed.connect(self._on_theme_changed)
+
+    def show_first(self, page: Page, keep: str = "") -> None:
+        """Another list; the line `keep` stays chosen where it is in it, and then the list stays in place."""
+        place = self.verticalScrollBar().value()
+        self.items.show_first(page)
+        at = self.items.row_of(keep) if keep else -1
+        if at >= 0:
+            self.setCurrentIndex(self.items.index(at))
+            self.verticalScrollBar().setValue(place)
+        else:
+            self.scrollToTop()
+            self._tell("")
+
+    def chosen_ids(self) -> tuple[str, ...]:
+        indexes = sorted(self.selectionModel().selectedIndexes(), key=lambda i: i.row())
+        rows = (i.data(ROW) for i in indexes)
+        return tuple(r.id for r in rows if isinstance(r, ItemRow))
+
+    def choose_first(self) -> None:
+        """For the keyboard: the first line, where none is current."""
+        if not self.currentIndex().isValid() and self.items.rowCount():
+            self.setCurrentIndex(self.items.index(0))
+
+    def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
+        super().selectionChanged(selected, deselected)
+        ids = self.chosen_ids()
+        self._tell(ids[0] if len(ids) == 1 else "")
+
+    def _tell(self, full_id: str) -> None:
+        if full_id != self._told:
+            self._told = full_id
+            self.item_chosen.emit(full_id)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        row = self.indexAt(event.position().toPoint()).data(ROW)
+        if isinstance(row, ItemRow):
+            self.add_requested.emit((row.id,))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        ids = self.chosen_ids()
+        if event.key() in ENTER and ids:
+            asked = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+            (self.ask_requested if asked else self.add_requested).emit(ids)
+        elif event.text().isprintable() and event.text().strip() and not event.modifiers():
+            self.typed.emit(event.text())
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        ids = self.chosen_ids()
+        if not ids:
+            return
+        at = event.globalPos()
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            at = self.viewport().mapToGlobal(self.visualRect(self.currentIndex()).center())
+        self.menu_requested.emit(ids, at)
+
+    def _on_theme_changed(self) -> None:
+        self.scheduleDelayedItemsLayout()
+        self.viewport().update()
