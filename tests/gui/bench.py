@@ -20,6 +20,7 @@ from bibgenie_desktop.gui.tour.hands import Hands
 from bibgenie_desktop.gui.welcome import LibraryOffer
 from bibgenie_desktop.gui.window import MainWindow
 from bibgenie_desktop.services.tools.base import Tool
+from bibgenie_desktop.services.workspace import Workspace
 from tests.gui.fit import clipped
 from tests.scripted_server import ScriptedServer
 from tests.services.desk import desk
@@ -162,11 +163,16 @@ async def bench(
     tools: tuple[Tool, ...] = (),
     prices: Prices | None = None,
     vision: bool = False,
+    prepare: Callable[[Workspace], None] = lambda _: None,
 ) -> AsyncIterator[Bench]:
-    """A shown window at its default size, with a session open and its first page up."""
+    """A shown window at its default size, with a session open and its first page up.
+
+    `prepare` is given the workspace before there is a window.
+    """
     async with desk(
         folder, server, window=window, small=small, tools=tools, prices=prices, vision=vision
     ) as services:
+        prepare(services.workspace)
         faults: list[BaseException] = []
         links: list[str] = []
         tasks = Tasks(faults.append)

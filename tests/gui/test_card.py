@@ -34,7 +34,7 @@ def make(qtbot: QtBot, decided: list[tuple[str, ...]]) -> Make:
         widget.proposed_again.connect(lambda call: decided.append(("again", call)))
         widget.copied.connect(lambda call, text: decided.append(("copied", call, text)))
         widget.undo_requested.connect(lambda call: decided.append(("undo", call)))
-        widget.link_opened.connect(lambda link: decided.append(("link", link)))
+        widget.show_requested.connect(lambda link: decided.append(("show", link)))
         qtbot.addWidget(widget)
         widget.resize(600, 320)
         widget.show()
@@ -159,7 +159,7 @@ def test_what_was_written_can_be_shown_in_zotero_and_undone(
     button(card, "showButton").click()
     button(card, "undoButton").click()
     button(card, "undoButton").click()
-    assert decided == [("link", "zotero://select/library/items/NOTE2345"), ("undo", "call_1")]
+    assert decided == [("show", "zotero://select/library/items/NOTE2345"), ("undo", "call_1")]
 
 
 def test_what_failed_says_why_and_can_be_tried_again(make: Make, decided: list[tuple[str, ...]]) -> None:

@@ -68,7 +68,10 @@ class ProposalCard(QFrame):
     """The text, as it stands in the card."""
     proposed_again = Signal(str)
     undo_requested = Signal(str)
+    show_requested = Signal(str)
+    """The link to what was written."""
     link_opened = Signal(str)
+    """A link in the text: its target is not ours."""
 
     def __init__(self, card: CardView) -> None:
         super().__init__()
@@ -199,7 +202,7 @@ class ProposalCard(QFrame):
         self.undo_requested.emit(self._card.call_id)
 
     def _on_show_clicked(self) -> None:
-        self.link_opened.emit(self._card.link)
+        self.show_requested.emit(self._card.link)
 
     def _on_text_clicked(self) -> None:
         shown = self._shown.isHidden()

@@ -41,7 +41,7 @@ class Opening(QObject):
         self._open_link = open_link
         window.conversation.citation_opened.connect(self._on_citation_opened)
         window.conversation.citation_page_requested.connect(self._on_page_requested)
-        window.conversation.link_opened.connect(self._on_link_opened)
+        window.conversation.link_opened.connect(self.ask_first)
 
     def open_at_once(self, link: str) -> None:
         """A link that the person sees where they click it."""
@@ -72,7 +72,7 @@ class Opening(QObject):
             return
         PageDialog(citation.label, text, citation.quote, self.window).open()
 
-    def _on_link_opened(self, link: str) -> None:
+    def ask_first(self, link: str) -> None:
         """The target is shown first; only then, and only if it is harmless, it can be opened."""
         if QUrl(link).scheme() not in OPENABLE:
             self.window.toast(tr("This link is not opened"), link, tone="warn")

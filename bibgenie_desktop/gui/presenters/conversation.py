@@ -6,24 +6,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QWidget
 
 from bibgenie_desktop.domain.ids import MessageId
 from bibgenie_desktop.domain.messages import AssistantMessage, Message
 from bibgenie_desktop.domain.parts import Draft, Part, ReasoningPart, TextPart, text_of
-from bibgenie_desktop.domain.states import Action, SessionState
+from bibgenie_desktop.domain.states import SessionState
 from bibgenie_desktop.domain.topology import Placeholder
-from bibgenie_desktop.gui.conversation.card import CardView, ProposalCard
-from bibgenie_desktop.gui.conversation.rows import Row, Siblings, WidgetRow
+from bibgenie_desktop.gui.conversation.rows import Row, Siblings
 from bibgenie_desktop.gui.docks.outline import Tree
 from bibgenie_desktop.gui.presenters.cost_words import answer_words
+from bibgenie_desktop.gui.presenters.proposals import Proposals
 from bibgenie_desktop.gui.presenters.transcript import Entry, Facts, live_row, rows_of
 from bibgenie_desktop.gui.tasks import Tasks
-from bibgenie_desktop.gui.tr import tr
 from bibgenie_desktop.services import events
 from bibgenie_desktop.services.chat import Chat
 from bibgenie_desktop.services.citing import CheckedCitation
-from bibgenie_desktop.services.tools.base import Card, Decision
 from bibgenie_desktop.services.workspace import Workspace
 
 BEGINNINGS = (SessionState.PREFLIGHT, SessionState.COMPACTING)
@@ -51,6 +48,8 @@ class Conversation(QObject):
         self.notice: events.Notice | None = None
         self.resting = True
         self.progress: events.CompactionProgress | None = None
+        self.waiting: events.ReplyWaiting | None = None
+        """A provider that is busy, and when it is asked again."""
         self.in_flight: Draft | None = None
         """A follow-up that was taken from the queue and is being sent."""
         self.at_beginning = chat.whole
@@ -62,8 +61,6 @@ class Conversation(QObject):
         self._fresh: list[str] = []
         """Words of the last part that are not joined to it yet: joining each would copy the whole again."""
         self._length = 0
-        self._card: tuple[str, Card] | None = None
-        """The proposal that the turn waits for."""
         self._tree = Tree(())
         self._versions: Mapping[MessageId, Siblings] = {}
         self._citations: dict[MessageId, Mapping[str, CheckedCitation]] = {}
@@ -73,11 +70,15 @@ class Conversation(QObject):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._on_timeout)
+        self.proposals = Proposals(chat, workspace, tasks, self)
+        self.proposals.changed.connect(self._on_proposals_changed)
         self._unsubscribe = chat.subscribe(self._on_event)
+        self._load_proposals()
 
     def close(self) -> None:
         self._timer.stop()
         self._unsubscribe()
+        self.proposals.close()
 
     # -- what is shown
 
@@ -105,43 +106,17 @@ class Conversation(QObject):
             read_only=chat.damaged is not None,
             spent=self._spent_on,
         )
-        rows = rows_of(self.entries, facts)
+        rows: list[Row] = []
+        for row in rows_of(self.entries, facts):
+            rows += [row, *self.proposals.rows_after(row.id)]
         if self._live is not None:
-            rows.append(self._live_row())
-        if self._card is not None:
-            call, card = self._card
-            rows.append(WidgetRow(f"card {call}", self._make_card, tr("proposal: {0}").format(card.title)))
-        return rows
+            rows += [self._live_row(), *self.proposals.rows_after(self._live)]
+        return [*rows, *self.proposals.waiting_rows()]
 
     def _spent_on(self, answer: AssistantMessage) -> str:
         if answer.id not in self._spent:
             self._spent[answer.id] = answer_words(self._workspace.costs.of(answer.usage))
         return self._spent[answer.id]
-
-    def _make_card(self) -> QWidget:
-        if self._card is None:  # answered meanwhile; its row goes with the next rows
-            return QWidget()
-        call, card = self._card
-        shown = ProposalCard(CardView(call, card.title, card.target, card.content))
-        shown.accepted.connect(self._on_card_accepted)
-        shown.edited.connect(self._on_card_edited)
-        shown.declined.connect(self._on_card_declined)
-        return shown
-
-    def _on_card_accepted(self, call: str) -> None:
-        self._answer(call, Decision("accepted"))
-
-    def _on_card_edited(self, call: str, content: str) -> None:
-        self._answer(call, Decision("edited", content))
-
-    def _on_card_declined(self, call: str) -> None:
-        self._answer(call, Decision("declined"))
-
-    def _answer(self, call: str, decision: Decision) -> None:
-        """A word on a proposal that does not wait any more says nothing."""
-        waits = self._card is not None and self._card[0] == call
-        if waits and self.chat.refusal(Action.ANSWER_CARD) is None:
-            self.chat.answer_card(decision)
 
     def entry(self, message_id: str) -> Entry | None:
         return next((e for e in self.entries if e.id == message_id), None)
@@ -193,6 +168,7 @@ class Conversation(QObject):
             self._older = (*page, *self._older)
             self._count_versions()
             self.rows_changed.emit(self.id)
+            self._load_proposals()
             self.check_citations()
 
     # -- citations
@@ -237,10 +213,16 @@ class Conversation(QObject):
                     self.notice = None  # it spoke of what was tried before
                     self.began.emit(self.id)
                 self.resting = event.state is SessionState.IDLE
+                if self.resting:
+                    self.waiting = None
             case events.ReplyStarted():
                 self._live, self._parts, self._fresh, self._length = event.message_id, [], [], 0
                 self.notice = None
                 self.rows_changed.emit(self.id)
+            case events.ReplyWaiting():
+                self.waiting = event
+            case events.ReplyWaitOver():
+                self.waiting = None
             case events.ReplyText():
                 self._add(TextPart(event.text, event.step))
             case events.ReplyReasoning():
@@ -253,23 +235,25 @@ class Conversation(QObject):
                 self._end_tool(event)
             case events.ReplyEnded():
                 self._timer.stop()
+                self.waiting = None
                 self._live, self._parts, self._fresh = None, [], []
                 self.rows_changed.emit(self.id)
+                self.proposals.load([event.message.id])
                 self.check_citations()
             case events.CardOpened():
-                self._card = event.call_id, event.card
+                self.proposals.opened(event.call_id, event.card)
                 self.rows_changed.emit(self.id)
             case events.CardClosed():
-                self._card = None
+                self.proposals.closed(event.call_id)
                 self.rows_changed.emit(self.id)
             case events.MessageAppended():
                 self.rows_changed.emit(self.id)
             case events.BranchLoaded():
                 self._reloaded()
             case events.CompactionProgress():
-                self.progress = event
+                self.progress, self.waiting = event, None
             case events.CompactionEnded():
-                self.progress = None
+                self.progress = self.waiting = None
             case events.ContextChanged():
                 self._spent.clear()
             case events.Notice():
@@ -293,7 +277,14 @@ class Conversation(QObject):
             self.at_beginning = chat.whole
         self._count_versions()
         self.rows_changed.emit(self.id)
+        self._load_proposals()
         self.check_citations()
+
+    def _load_proposals(self) -> None:
+        self.proposals.load_new([(e.id, e.parts) for e in self.entries if isinstance(e, AssistantMessage)])
+
+    def _on_proposals_changed(self) -> None:
+        self.rows_changed.emit(self.id)
 
     def _add(self, part: TextPart | ReasoningPart) -> None:
         last = self._parts[-1] if self._parts else None

@@ -141,13 +141,13 @@ class ZoteroChanges:
 
     # -- what the person says
 
-    async def accept(self, call_id: str, decision: Decision, *, late: bool = False) -> Outcome:
-        """Writes what was accepted or edited, once. `late`: the turn it was proposed in has ended already.
+    async def accept(self, call_id: str, decision: Decision, *, told_in: SessionId | None = None) -> Outcome:
+        """Writes what was accepted or edited, once. `told_in`: its turn has ended, this session tells of it.
 
         Cancelling the wait ends what was not sent yet; what was sent is recorded and told later.
         """
         stop = threading.Event()
-        task = asyncio.ensure_future(self._accept(call_id, decision, stop, late))
+        task = asyncio.ensure_future(self._accept(call_id, decision, stop, told_in))
         return await self._followed(task, stop, call_id)
 
     async def decline(self, call_id: str) -> None:
@@ -157,10 +157,10 @@ class ZoteroChanges:
             await self._enter(stored, "declined")
         self._tell(stored)
 
-    async def undo(self, call_id: str) -> Outcome:
-        """Takes back what was written."""
+    async def undo(self, call_id: str, *, told_in: SessionId | None = None) -> Outcome:
+        """Takes back what was written; the session tells the model."""
         stop = threading.Event()
-        task = asyncio.ensure_future(self._undo(call_id, stop))
+        task = asyncio.ensure_future(self._undo(call_id, stop, told_in))
         return await self._followed(task, stop, call_id)
 
     async def close(self) -> None:
@@ -189,7 +189,9 @@ class ZoteroChanges:
 
     # -- writing
 
-    async def _accept(self, call_id: str, decision: Decision, stop: threading.Event, late: bool) -> Outcome:
+    async def _accept(
+        self, call_id: str, decision: Decision, stop: threading.Event, told_in: SessionId | None
+    ) -> Outcome:
         async with self._locks[call_id]:
             stored = await self._stored(call_id)
             standing = _written(stored)
@@ -220,7 +222,8 @@ class ZoteroChanges:
             await self._enter(stored, "written", {**done_to_json(done), "change": _wordless(change)})
             edited = content if kind == "edited" else ""
             words = _said(done)
-            self._tell(stored, _news(done, change, words, edited) if late or stop.is_set() else None)
+            late = told_in is not None or stop.is_set()
+            self._tell(stored, _news(done, change, words, edited) if late else None, told_in)
             return Outcome(True, words, edited)
 
     async def _apply(self, change: Change, stop: threading.Event, again: bool) -> Done:
@@ -233,7 +236,7 @@ class ZoteroChanges:
         same = isinstance(change, NoteChange) and before.get("digest") == digest_of(change.html)
         return with_key(change, str(before.get("key") or "") if same else "")
 
-    async def _undo(self, call_id: str, stop: threading.Event) -> Outcome:
+    async def _undo(self, call_id: str, stop: threading.Event, told_in: SessionId | None) -> Outcome:
         async with self._locks[call_id]:
             stored = await self._stored(call_id)
             done = _written(stored)
@@ -251,7 +254,7 @@ class ZoteroChanges:
                 return await self._failed(stored, reason, "kept")
             await self._enter(stored, "undone", done_to_json(undone))
             words = "Taken back. The note is in Zotero's trash." if done.digest else "Taken back."
-            self._tell(stored, _news(done, change, f"{words} The person undid it.", ""))
+            self._tell(stored, _news(done, change, f"{words} The person undid it.", ""), told_in)
             return Outcome(True, words)
 
     async def _failed(self, stored: StoredProposal, reason: str, kind: EntryKind = "failed") -> Outcome:
@@ -277,8 +280,10 @@ class ZoteroChanges:
                 raise  # nothing is written that was not recorded first
             log.warning("the journal could not record %s", kind)
 
-    def _tell(self, stored: StoredProposal, news: ResourcePart | None = None) -> None:
-        session = stored.entries[0].session_id if stored.entries else None
+    def _tell(
+        self, stored: StoredProposal, news: ResourcePart | None = None, told_in: SessionId | None = None
+    ) -> None:
+        session = told_in or (stored.entries[0].session_id if stored.entries else None)
         for listener in tuple(self._listeners):
             listener(Settled(stored.call_id, stored.message_id, session, news))
 

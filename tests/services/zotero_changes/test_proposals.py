@@ -225,7 +225,7 @@ async def test_where_nothing_can_be_written_the_card_says_what_to_switch_on(tmp_
 
             zotero.enabled = True  # as the card said
             zotero.dialog("always")
-            outcome = await bench.changes.accept(shown.call_id, Decision("accepted"), late=True)
+            outcome = await bench.changes.accept(shown.call_id, Decision("accepted"), told_in=chat.session_id)
             assert outcome.written
             assert len(zotero.notes) == 1
             news = [s.news for s in bench.settled if s.news is not None]
@@ -261,7 +261,9 @@ async def test_a_proposal_that_nobody_answered_before_the_end_can_be_accepted_la
             assert shown.state == "proposed"
             assert shown.card.content == NOTE
             zotero.dialog("always")
-            assert (await bench.changes.accept(call.id, Decision("edited", "Later"), late=True)).written
+            assert (
+                await bench.changes.accept(call.id, Decision("edited", "Later"), told_in=chat.session_id)
+            ).written
             assert [n["note"] for n in zotero.notes] == ['<div data-schema-version="9"><p>Later</p></div>']
             (news,) = [s.news for s in bench.settled if s.news is not None]
             assert "Later" in news.sent
@@ -284,7 +286,7 @@ async def test_a_crash_between_yes_and_zoteros_answer_writes_once(tmp_path: Path
         async with workbench(tmp_path, server, zotero, keyring) as bench:
             chat = await bench.on.chat(chat.session_id)
             (shown,) = await bench.proposals(chat)
-            outcome = await bench.changes.accept(shown.call_id, Decision("accepted"), late=True)
+            outcome = await bench.changes.accept(shown.call_id, Decision("accepted"), told_in=chat.session_id)
             assert outcome.written
             assert len(zotero.notes) == 1
             assert (await bench.journal())[-1].content["already"] is True
@@ -299,7 +301,9 @@ async def test_accepting_twice_at_once_writes_once(tmp_path: Path) -> None:
             await running
             zotero.dialog("always")
             call = call_of(chat).id
-            both = [bench.changes.accept(call, Decision("accepted"), late=True) for _ in range(3)]
+            both = [
+                bench.changes.accept(call, Decision("accepted"), told_in=chat.session_id) for _ in range(3)
+            ]
             outcomes = await asyncio.gather(*both)
             assert all(o.written for o in outcomes)
             assert len(zotero.notes) == 1
