@@ -13,7 +13,7 @@ from bibgenie_desktop.domain.parts import Draft, title_of
 from bibgenie_desktop.gui.components import Banner, Chip, Flow, box, column, gate, label, push
 from bibgenie_desktop.gui.components.banner import Tone
 from bibgenie_desktop.gui.tr import number, tr
-from bibgenie_desktop.services.events import CompactionProgress, Notice, Offer
+from bibgenie_desktop.services.events import CompactionProgress, Notice, Offer, ReplyWaiting
 
 OFFERS: Final[dict[Offer, str]] = {
     "send_anyway": "Send without compacting",
@@ -22,6 +22,7 @@ OFFERS: Final[dict[Offer, str]] = {
     "edit": "Edit and resend",
     "retry": "Retry",
 }
+TICK_MS: Final = 250
 TONES: Final[dict[str, Tone]] = {"info": "accent", "warn": "warn", "bad": "bad"}
 
 
@@ -47,7 +48,8 @@ class CompactionBanner(Banner):
         )
         self._cancel.clicked.connect(self._on_cancel_clicked)
 
-    def show_progress(self, progress: CompactionProgress | None, *, waiting: bool) -> None:
+    def show_progress(self, progress: CompactionProgress | None, *, waiting: bool, busy: str = "") -> None:
+        """`busy`: the provider makes wait, in words."""
         said = tr("The model is reading what is to be summarised.")
         if progress is not None and progress.written:
             said = tr("{0} of about {1} tokens written.").format(
@@ -59,6 +61,8 @@ class CompactionBanner(Banner):
                 1, progress.stages
             )
             self._bar.setValue(round(100 * share))
+        if busy:
+            said = busy
         if waiting:
             said += " " + tr("Your message is sent afterwards.")
         if self._cancel.isEnabled():
@@ -77,6 +81,9 @@ class NoticeBanner(Banner):
     dismissed = Signal()
 
     def __init__(self, notice: Notice) -> None:
+        self._notice = notice
+        self._left = 0
+        self._reasons: Mapping[Offer, str | None] = {}
         buttons: list[QPushButton] = []
         for offer in notice.offers[:2]:
             button = push(tr(OFFERS[offer]), dense=True, object_name=f"offer_{offer}")
@@ -84,6 +91,11 @@ class NoticeBanner(Banner):
             buttons.append(button)
         self._offers = tuple(buttons)
         dismiss = push(tr("Dismiss"), "quiet", dense=True)
+        self._at_once = push(tr("Retry at once"), dense=True, object_name="retryAtOnce")
+        self._at_once.setProperty("offer", "retry")
+        if notice.retry_at is not None:
+            buttons[1:] = [self._at_once]
+            self._offers = (buttons[0],)
         super().__init__(
             TONES[notice.tone],
             notice.title,
@@ -98,13 +110,77 @@ class NoticeBanner(Banner):
 
     def show_reasons(self, reasons: Mapping[Offer, str | None]) -> None:
         """Offers that cannot be taken up now say why."""
+        self._reasons = reasons
         for button in self._offers:
             gate(button, reasons.get(button.property("offer")))
+        self._show_left()
+
+    @property
+    def counts(self) -> bool:
+        """Whether it still waits for its time to come."""
+        return self._left > 0
+
+    def show_time(self, now: int) -> None:
+        """How long until the provider takes requests again; from then on Retry is what it always is."""
+        at = self._notice.retry_at
+        if at is not None:
+            self._left = max(0, at - now)
+            self._show_left()
+
+    def _show_left(self) -> None:
+        if self._notice.retry_at is None:
+            return
+        reason = self._reasons.get("retry")
+        gate(self._at_once, reason)
+        self._at_once.setVisible(self.counts)
+        retry, advice = self._offers[0], self._notice.advice
+        if self.counts:
+            words = duration(self._left)
+            retry.setText(tr("Retry in {0}").format(words))
+            gate(retry, reason or tr("The provider takes requests again in {0}.").format(words))
+            return
+        retry.setText(tr(OFFERS["retry"]))
+        gate(retry, reason)
+        self.say(self._notice.title, " ".join((tr("You can retry now."), advice)))
 
     def _on_offer_clicked(self) -> None:
         sender = self.sender()
         if sender is not None:
             self.offer_chosen.emit(str(sender.property("offer")))
+
+
+class WaitingBanner(Banner):
+    """A busy provider: when it is asked again, and Stop."""
+
+    stop_requested = Signal()
+
+    def __init__(self) -> None:
+        self._stop = push(tr("Stop"), dense=True, object_name="stopWaiting")
+        super().__init__("accent", "", "", [self._stop], icon="clock", object_name="waitingBanner")
+        self._stop.clicked.connect(self.stop_requested)
+
+    def show_waiting(self, waiting: ReplyWaiting, now: int) -> None:
+        self.say(waiting.reason, waiting_words(waiting, now))
+
+
+def waiting_words(waiting: ReplyWaiting, now: int) -> str:
+    """`Trying again in 3 s (2 of 4)`."""
+    left = waiting.until - now
+    count = tr("{0} of {1}").format(number(waiting.attempt), number(waiting.tries))
+    if left <= 0:
+        return tr("Trying again ({0})").format(count)
+    return tr("Trying again in {0} ({1})").format(duration(left), count)
+
+
+def duration(milliseconds: int) -> str:
+    """A wait as people read it, rounded up: `34 s`, `12 min`, `3 h 5 min`."""
+    seconds = -(-milliseconds // 1000)
+    if seconds < 100:
+        return tr("{0} s").format(number(seconds))
+    minutes = -(-seconds // 60)
+    if minutes < 100:
+        return tr("{0} min").format(number(minutes))
+    return tr("{0} h {1} min").format(number(minutes // 60), number(minutes % 60))
 
 
 class ReadOnlyBanner(Banner):

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from bibgenie_desktop.domain.parts import Draft
 from bibgenie_desktop.domain.states import Action, SessionState
 from bibgenie_desktop.domain.topology import DamagedBranch
-from bibgenie_desktop.gui.banners import CompactionBanner, NoticeBanner, QueueStrip, ReadOnlyBanner
+from bibgenie_desktop.gui.banners import (
+    TICK_MS,
+    CompactionBanner,
+    NoticeBanner,
+    QueueStrip,
+    ReadOnlyBanner,
+    WaitingBanner,
+    waiting_words,
+)
 from bibgenie_desktop.gui.presenters.chat import ChatPresenter
 from bibgenie_desktop.gui.tr import thousands, tr
 from bibgenie_desktop.gui.window import MainWindow
@@ -35,6 +43,9 @@ class Announcing(QObject):
         super().__init__(parent)
         self._window, self._chats, self._bottom = window, chats, window.bottom
         self._damaged: DamagedBranch | None = None
+        self._clock = QTimer(self)
+        self._clock.setInterval(TICK_MS)
+        self._clock.timeout.connect(self._show_waits)
         chats.notice_changed.connect(self._on_notice_changed)
         chats.began.connect(self._bottom.toasts.clear)
         chats.queue_changed.connect(self._on_queue_changed)
@@ -42,7 +53,7 @@ class Announcing(QObject):
 
     def refresh(self) -> None:
         """Everything that depends on the state of the session."""
-        self._show_compaction(self._chats.state is SessionState.COMPACTING, self._chats.drafts.is_sending)
+        self._show_waits()
         self._gate_offers()
         self._show_damage()
 
@@ -55,6 +66,34 @@ class Announcing(QObject):
             self._chats.dismiss_notice()
             return True
         return False
+
+    def _show_waits(self) -> None:
+        """What takes its time: a compaction, a provider that is busy."""
+        compacting = self._chats.state is SessionState.COMPACTING
+        self._show_compaction(compacting, self._chats.drafts.is_sending)
+        front = self._chats.front
+        waiting = front.waiting if front is not None else None
+        self._show_waiting(waiting if not compacting else None)
+        notice = self._bottom.banner("notice")
+        counting = isinstance(notice, NoticeBanner) and notice.counts
+        if isinstance(notice, NoticeBanner) and counting:
+            notice.show_time(self._chats.now)
+        if waiting is None and not counting:
+            self._clock.stop()
+        elif not self._clock.isActive():
+            self._clock.start()
+
+    def _show_waiting(self, waiting: events.ReplyWaiting | None) -> None:
+        shown = self._bottom.banner("waiting")
+        if waiting is None:
+            if shown is not None:
+                self._bottom.set_banner("waiting", None)
+            return
+        if not isinstance(shown, WaitingBanner):
+            shown = WaitingBanner()
+            shown.stop_requested.connect(self._chats.stop)
+            self._bottom.set_banner("waiting", shown)
+        shown.show_waiting(waiting, self._chats.now)
 
     def _show_compaction(self, compacting: bool, sending: bool) -> None:
         shown = self._bottom.banner("compaction")
@@ -69,7 +108,12 @@ class Announcing(QObject):
         if isinstance(shown, CompactionBanner):
             front, chat = self._chats.front, self._chats.chat
             waiting = sending or (chat is not None and chat.waiting is not None)
-            shown.show_progress(front.progress if front is not None else None, waiting=waiting)
+            busy = front.waiting if front is not None else None
+            shown.show_progress(
+                front.progress if front is not None else None,
+                waiting=waiting,
+                busy=f"{busy.reason} {waiting_words(busy, self._chats.now)}." if busy is not None else "",
+            )
 
     def _show_damage(self) -> None:
         chat = self._chats.chat
@@ -90,7 +134,9 @@ class Announcing(QObject):
         banner = NoticeBanner(notice)
         banner.offer_chosen.connect(self._on_offer_chosen)
         banner.dismissed.connect(self._chats.dismiss_notice)
+        banner.show_time(self._chats.now)
         self._bottom.set_banner("notice", banner)
+        self._show_waits()
         self._gate_offers()
 
     def _gate_offers(self) -> None:

@@ -68,6 +68,10 @@ class ChatPresenter(QObject):
         return self._front
 
     @property
+    def now(self) -> int:
+        return self._workspace.clock()
+
+    @property
     def chat(self) -> Chat | None:
         return self._front.chat if self._front is not None else None
 
@@ -175,6 +179,8 @@ class ChatPresenter(QObject):
             case events.ReplyStarted() | events.ReplyEnded():
                 self.notice_changed.emit(conversation.notice)
                 self.tree_may_have_grown.emit()
+            case events.ReplyWaiting() | events.ReplyWaitOver():
+                self.state_changed.emit()
             case events.ContextChanged():
                 self.context_may_have_changed.emit()
                 self.state_changed.emit()
