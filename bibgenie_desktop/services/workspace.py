@@ -26,6 +26,7 @@ from bibgenie_desktop.services.compactor import Compactor
 from bibgenie_desktop.services.costs import Costs
 from bibgenie_desktop.services.estimates import Estimates
 from bibgenie_desktop.services.images import Picture, keep, pictures_of
+from bibgenie_desktop.services.importing import read_export
 from bibgenie_desktop.services.library_room import LibraryRoom
 from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.planner import Planner, Prompts, blobs_of, request_of
@@ -186,6 +187,11 @@ class Workspace:
     async def copy_readable(self, session_id: SessionId) -> Session:
         """A new session with what a damaged one still lets read after its last break."""
         return await self._store.run(Store.copy_readable, session_id)
+
+    async def import_conversation(self, data: bytes) -> Session:
+        """A new session with everything an exported one holds. Raises `UserError`."""
+        whole = await asyncio.to_thread(read_export, data)
+        return await self._store.run(Store.import_whole, whole)
 
     # -- branches -------------------------------------------------------------------------------------------
 

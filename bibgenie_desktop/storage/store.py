@@ -11,6 +11,7 @@ from pathlib import Path as FilePath
 from bibgenie_desktop.domain.ids import Clock, IdMaker
 from bibgenie_desktop.storage.connection import Connection
 from bibgenie_desktop.storage.facts import Facts
+from bibgenie_desktop.storage.importing import Importing
 from bibgenie_desktop.storage.mentions import Mentions
 from bibgenie_desktop.storage.migrate import prepare, require_current
 from bibgenie_desktop.storage.owner import OwnerLock
@@ -19,7 +20,7 @@ from bibgenie_desktop.storage.trash import Trash
 from bibgenie_desktop.storage.turns import Turns
 
 
-class Store(Repair, Turns, Trash, Facts, Mentions):
+class Store(Repair, Importing, Turns, Trash, Facts, Mentions):
     """`owner` True takes the lock of the data directory, then creates or upgrades the database.
 
     `readonly` refuses every write and creates nothing. Raises `StoreUnavailable`: directory owned by another
