@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -118,8 +119,7 @@ class Browsing:
             return await self._search(listing, offset, limit)
         contents = self._contents()
         ids = await self._ids(listing)
-        shown = ids[offset : offset + limit]
-        rows = tuple(row for i in shown if (row := row_of(i, contents)) is not None)
+        rows = await asyncio.to_thread(_rows, ids[offset : offset + limit], contents)
         return Page(len(ids), offset, rows)
 
     async def first(self) -> tuple[ItemRow, ...]:
@@ -142,7 +142,7 @@ class Browsing:
         return () if page.relaxed else page.rows
 
     async def row(self, full_id: str) -> ItemRow | None:
-        return row_of(full_id, self._library.contents)
+        return await asyncio.to_thread(row_of, full_id, self._library.contents)
 
     async def tags(self, listing: Listing) -> tuple[TagRow, ...]:
         """The tags of what is listed without its words, coloured ones first, then the most used."""
@@ -186,8 +186,12 @@ class Browsing:
             hits = await self._library.search(Query(listing.words, filters, sort, limit, offset))
         except UnknownValue:  # the collection or the tag is gone since the list was asked for
             return Page(0, 0, ())
-        rows = tuple(row for i in hits.items if (row := row_of(i.id, contents)) is not None)
+        rows = await asyncio.to_thread(_rows, [i.id for i in hits.items], contents)
         return Page(hits.total, offset, rows, hits.relaxed)
+
+
+def _rows(ids: Sequence[str], contents: Contents) -> tuple[ItemRow, ...]:
+    return tuple(row for i in ids if (row := row_of(i, contents)) is not None)
 
 
 def row_of(full_id: str, contents: Contents) -> ItemRow | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QPoint, QRect, Signal
 from PySide6.QtGui import QTextCursor
 
 from bibgenie_desktop.domain.errors import UserError
@@ -67,6 +67,7 @@ class LibraryDesk(QObject):
 
     def _connect_dock(self, library: LibraryPresenter) -> None:
         panel, browser, window = self._window.library, self.browser, self._window
+        self._library = library
         library.facts_changed.connect(self._on_facts_changed)
         library.texts.changed.connect(panel.show_texts)
         panel.texts_cancelled.connect(library.texts.cancel)
@@ -109,6 +110,7 @@ class LibraryDesk(QObject):
         before = self.browser.room
         self.browser.sync()
         if self.browser.room is not before:
+            self._library.texts.show()
             self._tasks.start(self.referencing.show_style(), "citation style")
 
     # -- wishes of the dock
@@ -254,7 +256,13 @@ class LibraryDesk(QObject):
             self._sheet.dismissed.connect(self.mentions.dismiss)
             self._sheet.closed.connect(self._on_sheet_closed)
         edit.set_mention_open(bool(rows))
-        self._sheet.show_rows(rows, words, self._composer.mention_place())
+        self._sheet.show_rows(rows, words, self._place())
+
+    def _place(self) -> QRect:
+        """In line with the caret, over or under the whole composer."""
+        caret = self._composer.mention_place()
+        top = self._composer.mapToGlobal(QPoint(0, 0)).y()
+        return QRect(caret.left(), top, caret.width(), self._composer.height())
 
     def _on_mention_key(self, key: int) -> None:
         if self._sheet is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any, Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -34,7 +35,7 @@ class TextsPresenter(QObject):
         self._clock = QTimer(self)
         self._clock.setSingleShot(True)
         self._clock.setInterval(SHOWN_MS)
-        self._clock.timeout.connect(self._show)
+        self._clock.timeout.connect(self.show)
 
     @property
     def texts(self) -> Texts:
@@ -51,16 +52,17 @@ class TextsPresenter(QObject):
         if room is None or self._stopped or self.running:
             return
         self._task = self._tasks.start(self._run(room), INDEX)
+        if self._task is not None:
+            self._task.add_done_callback(self._on_done)
 
     async def _run(self, room: LibraryRoom) -> None:
-        try:
+        with contextlib.suppress(UserError):  # the library went away; its line says so
             await room.index_texts(self._on_progress)
-        except UserError:
-            return  # the library went away; its line says so
-        finally:
-            self._clock.stop()
-            self._task = None
-            self._show()
+
+    def _on_done(self, _task: object) -> None:
+        """Also of a run that was cancelled before it began."""
+        self._clock.stop()
+        self.show()
 
     def cancel(self) -> None:
         """Stops; what was read stays read."""
@@ -81,12 +83,16 @@ class TextsPresenter(QObject):
         if not self._clock.isActive():
             self._clock.start()
 
-    def _show(self) -> None:
+    def show(self) -> None:
+        """How far it is now; of another library nothing, until its texts are read."""
         self._texts = self._said()
         self.changed.emit(self._texts)
 
     def _said(self) -> Texts:
-        coverage = self._room.coverage if self._room is not None else None
+        here = self._room is not None and self._room is self._workspace.room
+        coverage = self._room.coverage if here and self._room is not None else None
+        if not here:
+            return Texts("")
         if self._stopped and (coverage is None or not coverage.attachments):
             return Texts(tr("Reading texts was stopped"), can_resume=True)
         if coverage is None or not coverage.attachments:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Signal
-from PySide6.QtWidgets import QStackedWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from bibgenie_desktop.gui.components import Tabs, box, column, gate, icon_button
 from bibgenie_desktop.gui.docks.library.browse import BrowsePage
@@ -53,6 +53,9 @@ class LibraryPanel(Panel):
         self.add(self.state)
         self.add(box(column(self._tabs, margins=(8, 0, 8, 6))))
         self.add(self._pages, 1)
+        self._rest = QWidget()  # takes the room where there is nothing to browse
+        self._rest.hide()
+        self.add(self._rest, 1)
         self._connect()
 
     def _connect(self) -> None:
@@ -93,8 +96,10 @@ class LibraryPanel(Panel):
     def show_facts(self, facts: LibraryFacts) -> None:
         self.state.show_facts(facts)
         gate(self._refresh, tr("The library is being read.") if facts.busy else None)
+        shown = not facts.missing or facts.busy
         for widget in (self._tabs, self._pages):
-            widget.setVisible(not facts.missing or facts.busy)
+            widget.setVisible(shown)
+        self._rest.setVisible(not shown)
 
     def show_texts(self, texts: Texts) -> None:
         self.state.show_texts(texts)
@@ -128,6 +133,7 @@ class LibraryPanel(Panel):
         """What is searched for, without announcing it."""
         self.browse.field.blockSignals(True)
         self.browse.field.setText(words)
+        self.browse.field.setCursorPosition(0)
         self.browse.field.blockSignals(False)
 
     def show_browsing(self) -> None:
