@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.zotero.library import Item
@@ -25,7 +26,12 @@ def topic_of(title: str) -> str:
 async def starters(library: ZoteroLibrary, most: int) -> tuple[str, ...]:
     """At most so many questions, each about another work; none where no work can be read."""
     await library.ensure_loaded()
-    candidates = [i for i in library.items if any(i.pdfs) and topic_of(i.title)][:LOOKED_AT]
+
+    def first() -> list[Item]:
+        items = library.contents.items.values()
+        return list(islice((i for i in items if any(i.pdfs) and topic_of(i.title)), LOOKED_AT))
+
+    candidates = await library.apart(first)
     # Spread over the library: neighbours were often added for one purpose.
     step = max(1, len(candidates) // max(1, most))
     ordered = [*candidates[::step], *(c for n, c in enumerate(candidates) if n % step)]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from bibgenie_desktop.domain.errors import BibGenieError
 from bibgenie_desktop.zotero.fields import bare_doi
 from bibgenie_desktop.zotero.folding import fold, is_cjk, key, words
 from bibgenie_desktop.zotero.library import Collection, Contents, Item
+from bibgenie_desktop.zotero.overview import item_tags, item_types
 
 _LISTED = 12
 """How many valid values an error names: enough to choose from, few enough to read."""
@@ -53,7 +54,10 @@ class Filters:
         ) and (self.has_pdf is None)
 
 
-def compile_filters(filters: Filters, contents: Contents) -> tuple[Callable[[Item], bool] | None, str]:
+ItemTest: TypeAlias = Callable[[Item], bool]
+
+
+def compile_filters(filters: Filters, contents: Contents) -> tuple[ItemTest | None, str]:
     """(test of an item or None for all, the scope in words). Raises `UnknownValue`."""
     tests: list[Callable[[Item], bool]] = []
     scope: list[str] = []
@@ -66,7 +70,7 @@ def compile_filters(filters: Filters, contents: Contents) -> tuple[Callable[[Ite
         tests.append(lambda i: any(c.id in chosen for c in i.collections))
         scope.append(f"collection “{name}” with its subcollections")
     if filters.item_type:
-        kind = _item_type(filters.item_type, contents)
+        kind = find_type(filters.item_type, contents)
         tests.append(lambda i: i.type == kind)
         scope.append(f"type {kind}")
     if filters.tags:
@@ -117,8 +121,9 @@ def find_library(value: str, contents: Contents) -> str:
     raise UnknownValue("library", value, (f"{lib.id} ({lib.name})" for lib in contents.libraries))
 
 
-def _item_type(value: str, contents: Contents) -> str:
-    types = sorted({item.type for item in contents.items.values()})
+def find_type(value: str, contents: Contents) -> str:
+    """The name of an item type as the library spells it. Raises `UnknownValue`."""
+    types = sorted(item_types(contents))
     wanted = value.replace(" ", "").replace("_", "").lower()
     for kind in types:
         if kind.lower() == wanted:
@@ -127,10 +132,7 @@ def _item_type(value: str, contents: Contents) -> str:
 
 
 def _tags(values: tuple[str, ...], mode: str, contents: Contents) -> Callable[[Item], bool]:
-    known: dict[str, str] = {}
-    for item in contents.items.values():
-        for tag in item.tags:
-            known.setdefault(key(tag.name), tag.name)
+    known = item_tags(contents)
     wanted = {key(v) for v in values}
     for value in values:
         if key(value) not in known:

@@ -19,9 +19,9 @@ from bibgenie_desktop.domain.errors import DocumentUnreadable
 from bibgenie_desktop.zotero.attachments import Files
 from bibgenie_desktop.zotero.books import Books
 from bibgenie_desktop.zotero.documents import Documents
-from bibgenie_desktop.zotero.index_file import Document, IndexFile
 from bibgenie_desktop.zotero.library import Attachment, Contents
 from bibgenie_desktop.zotero.note_markdown import note_markdown
+from bibgenie_desktop.zotero.texts_file import Document, TextsFile
 
 CACHE: Final = ".zotero-ft-cache"
 MOST_CHARS: Final = 5_000_000
@@ -46,7 +46,7 @@ class FullText:
     """One run at a time. `executor` is the thread that writes the index."""
 
     def __init__(
-        self, index: IndexFile, files: Files, documents: Documents, executor: ThreadPoolExecutor
+        self, index: TextsFile, files: Files, documents: Documents, executor: ThreadPoolExecutor
     ) -> None:
         self._index = index
         self._files = files
@@ -56,11 +56,16 @@ class FullText:
     async def run(self, contents: Contents, progress: Callable[[Coverage], None]) -> None:
         """Make the index current for these contents. Can be cancelled between any two files."""
         loop = asyncio.get_running_loop()
-        wanted = [a for a in contents.attachments.values() if a.kind in READABLE and a.link_mode != 3]
-        known = await loop.run_in_executor(self._executor, self._index.documents)
-        gone = known.keys() - _all_ids(contents, wanted)
-        if gone:
-            await loop.run_in_executor(self._executor, self._index.drop_documents, gone)
+
+        def begin() -> tuple[list[Attachment], dict[str, str]]:
+            wanted = [a for a in contents.attachments.values() if a.kind in READABLE and a.link_mode != 3]
+            known = self._index.documents()
+            if gone := known.keys() - _all_ids(contents, wanted):
+                self._index.drop_documents(gone)
+            return wanted, known
+
+        wanted, known = await loop.run_in_executor(self._executor, begin)
+        progress(Coverage(len(wanted), *self._index.counted(), running=True))
         await self._small_texts(contents, known)
         done = unreadable = 0
         for start in range(0, len(wanted), _BATCH):
@@ -93,21 +98,23 @@ class FullText:
             if found:
                 self._index.put_documents(found)
 
-        ids = list(contents.notes)
+        ids = await loop.run_in_executor(self._executor, list, contents.notes)
         for start in range(0, len(ids), _BATCH):
             await loop.run_in_executor(self._executor, notes, ids[start : start + _BATCH])
 
         def marks() -> list[Document]:
             texts: dict[str, list[str]] = {}
+            owners: dict[str, str] = {}
             for a in contents.annotations.values():
                 if a.text or a.comment:
+                    owners[a.attachment_id] = a.item_id
                     texts.setdefault(a.attachment_id, []).append(f"{a.id} {a.text}\n{a.comment}".strip())
             found = []
             for attachment_id, lines in texts.items():
                 text = "\f".join(lines)[:MOST_CHARS]
                 stamp = f"a{zlib.crc32(text.encode('utf-8', 'replace'))}"
                 if known.get(attachment_id + _MARKS) != stamp:
-                    owner = contents.attachments[attachment_id].item_id
+                    owner = owners[attachment_id]
                     found.append(
                         Document(attachment_id + _MARKS, owner, "annotations", stamp, "annotations", text)
                     )

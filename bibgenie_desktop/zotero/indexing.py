@@ -1,7 +1,6 @@
-"""Keeping the index of a library current beside everything else: when it runs, how far it is, how it ends.
+"""Keeping the texts of a library searchable beside everything else: when it runs, how far it is, how it ends.
 
-The index serves; it is never waited for. Until it is current, searches look at the items themselves, and
-whatever goes wrong with its file costs speed, not answers.
+It is never waited for long, and whatever goes wrong with its file costs the search in texts, nothing else.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from pathlib import Path
 from bibgenie_desktop.zotero.attachments import Files
 from bibgenie_desktop.zotero.documents import Documents
 from bibgenie_desktop.zotero.fulltext import Coverage, FullText
-from bibgenie_desktop.zotero.index_file import IndexFile
 from bibgenie_desktop.zotero.library import Contents
+from bibgenie_desktop.zotero.texts_file import TextsFile
 
 log = logging.getLogger(__name__)
 
@@ -28,13 +27,11 @@ class Indexing:
     """Belongs to one library. Constructed without touching a file."""
 
     def __init__(self, folder: Path, files: Files, documents: Documents) -> None:
-        self.file = IndexFile(folder)
+        self.file = TextsFile(folder)
         self._files = files
         self._documents = documents
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="zotero-index")
         self._closing = threading.Event()
-        self._current: Contents | None = None
-        self._items: asyncio.Task[None] | None = None
         self._texts: asyncio.Task[None] | None = None
         self._texts_of: Contents | None = None
         self._coverage = Coverage(0, 0, 0, running=False)
@@ -44,29 +41,15 @@ class Indexing:
     def coverage(self) -> Coverage:
         return self._coverage
 
-    def covers(self, contents: Contents) -> bool:
-        """Whether the items of the index are those of this state."""
-        return self._current is contents
-
-    def follow(self, contents: Contents) -> None:
-        """Begin to bring the items up to a new state; an older beginning is given up for it."""
-        if self._closing.is_set() or self._current is contents:
-            return
-        before = self._items
-        self._items = asyncio.ensure_future(self._update(contents, before))
-
-    async def settled(self) -> None:
-        """Wait for the items of the index; for those who measure and test."""
-        while (task := self._items) is not None and not task.done():
-            await asyncio.wait({task})
-
     def start_texts(self, contents: Contents) -> None:
         """Begin to index the texts of these contents, unless that is under way or done."""
         if self._closing.is_set() or self._texts_of is contents:
             return
         before = self._texts
         self._texts_of = contents
-        self._coverage = Coverage(len(contents.attachments), 0, 0, running=True)
+        known = self._coverage
+        total = known.attachments or len(contents.attachments)  # until they have been counted
+        self._coverage = Coverage(total, known.indexed, known.unreadable, running=True)
         self._texts = asyncio.ensure_future(self._read_texts(contents, before))
 
     async def texts(self, contents: Contents, progress: Callable[[Coverage], None]) -> None:
@@ -87,10 +70,9 @@ class Indexing:
 
     async def close(self) -> None:
         self._closing.set()
-        for task in (self._texts, self._items):
-            if task is not None and not task.done():
-                task.cancel()
-                await asyncio.wait({task})
+        if (task := self._texts) is not None and not task.done():
+            task.cancel()
+            await asyncio.wait({task})
         await self._documents.close()
         await asyncio.to_thread(self._shut)
 
@@ -98,30 +80,6 @@ class Indexing:
         with contextlib.suppress(RuntimeError):
             self._executor.submit(self.file.close)
         self._executor.shutdown(wait=True)
-
-    async def _update(self, contents: Contents, before: asyncio.Task[None] | None) -> None:
-        if before is not None and not before.done():
-            before.cancel()
-            await asyncio.wait({before})
-        gave_up = threading.Event()
-        work = asyncio.get_running_loop().run_in_executor(
-            self._executor,
-            self.file.update_items,
-            contents,
-            lambda: self._closing.is_set() or gave_up.is_set(),
-        )
-        try:
-            changed = await asyncio.shield(work)
-        except asyncio.CancelledError:
-            gave_up.set()
-            with contextlib.suppress(sqlite3.Error, OSError):
-                await work
-            raise
-        except (sqlite3.Error, OSError) as error:
-            log.warning("the search index cannot be written: %s", type(error).__name__)
-            return
-        if changed >= 0:
-            self._current = contents
 
     async def _read_texts(self, contents: Contents, before: asyncio.Task[None] | None) -> None:
         if before is not None and not before.done():

@@ -17,7 +17,7 @@ from bibgenie_desktop.zotero import filesystem
 from bibgenie_desktop.zotero.better_bibtex import BetterBibtex
 from bibgenie_desktop.zotero.discovery import DATABASE
 from bibgenie_desktop.zotero.library import Contents
-from bibgenie_desktop.zotero.reader import LegacyKeys, read_contents
+from bibgenie_desktop.zotero.reader import read_contents
 from bibgenie_desktop.zotero.snapshot import FileState, Snapshot, SnapshotSource
 from bibgenie_desktop.zotero.source import SourceKind, Taken
 
@@ -58,6 +58,7 @@ class LocalSource:
             lasting=filesystem.mtime_is_fine(self._data_dir / DATABASE),
             verified=snapshot.verified,
             database=snapshot.path,
+            keys_in=self._data_dir,
         )
         if snapshot.stale and self._last is not None and self._last[1].path == snapshot.path:
             taken = replace(taken, mark=self._last[0].mark)
@@ -66,11 +67,7 @@ class LocalSource:
 
     def read(self, taken: Taken, before: Contents | None) -> Contents:
         with contextlib.closing(self._snapshot_of(taken).connect()) as connection:
-            return read_contents(connection, self.legacy_keys())
-
-    def legacy_keys(self) -> LegacyKeys:
-        """Citation keys that are kept outside Zotero's tables."""
-        return self._better_bibtex.keys()
+            return read_contents(connection, self._better_bibtex.keys())
 
     def verify(self, taken: Taken) -> Taken:
         self._snapshots.verify(self._snapshot_of(taken))

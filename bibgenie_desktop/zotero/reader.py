@@ -6,16 +6,18 @@ position or number. Trash, feeds and embedded note images are left out here, onc
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection as Some
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from bibgenie_desktop.domain.errors import LibraryUnavailable
 from bibgenie_desktop.zotero.attachments import EMBEDDED_IMAGE
-from bibgenie_desktop.zotero.children import Children, Owner
+from bibgenie_desktop.zotero.children import Children, Owner, relations_of
 from bibgenie_desktop.zotero.fields import citation_key, split_date, strip_markup
 from bibgenie_desktop.zotero.library import (
     Attachment,
@@ -27,7 +29,7 @@ from bibgenie_desktop.zotero.library import (
     Library,
     Tag,
 )
-from bibgenie_desktop.zotero.tables import Tables
+from bibgenie_desktop.zotero.tables import SomeItems, Tables
 from bibgenie_desktop.zotero.tables import text as _text
 
 _CHILD_TYPES = frozenset({"attachment", "note", "annotation"})
@@ -60,17 +62,54 @@ LegacyKeys = Mapping[tuple[int, str], str]
 """Citation keys by the library's row and the item's key, where they are kept outside Zotero's tables."""
 
 
-def read_contents(connection: sqlite3.Connection, legacy_keys: LegacyKeys | None = None) -> Contents:
-    """Everything of a snapshot that may be shown. Raises `LibraryUnavailable` for senseless tables."""
-    try:
+def read_contents(
+    connection: sqlite3.Connection,
+    legacy_keys: LegacyKeys | None = None,
+    only: Some[int] | None = None,
+) -> Contents:
+    """Everything of a snapshot that may be shown. Raises `LibraryUnavailable` for senseless tables.
+
+    `only`: of these rows of top-level items and notes, and of what hangs below them; relations and the trash
+    are then left out. The connection must be one that can hold temporary tables.
+    """
+
+    def read() -> Contents:
+        tables = Tables(connection) if only is None else SomeItems(connection, only)
+        return _Reader(tables, legacy_keys or {}, relations=only is None, trash=only is None).contents()
+
+    with readable_tables():
         try:
-            return _Reader(connection, legacy_keys or {}).contents()
+            return read()
         except sqlite3.OperationalError as error:
             if "decode" not in str(error).lower():
                 raise
         # one bad text must not hide the rest
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-        return _Reader(connection, legacy_keys or {}).contents()
+        return read()
+
+
+def read_frame(connection: sqlite3.Connection) -> Contents:
+    """Libraries, collections, colours, saved searches and the trash: all but items and what hangs below."""
+    with readable_tables():
+        binned = [row for (row,) in Tables(connection).rows("deletedItems", "itemID")]
+        return _Reader(SomeItems(connection, binned), {}, relations=False, trash=True).contents()
+
+
+def rows_just_read(connection: sqlite3.Connection) -> dict[str, int]:
+    """The rows of what `read_contents` was last asked for by rows, by id."""
+    reader = _Reader(Tables(connection), {}, relations=False, trash=False)
+    libraries = reader.libraries()
+    chosen = connection.execute(
+        "SELECT itemID, libraryID, key FROM items WHERE itemID IN temp.chosen"
+    ).fetchall()
+    return {f"{libraries[lib].id}-{key}": row for row, lib, key in chosen if lib in libraries}
+
+
+@contextlib.contextmanager
+def readable_tables() -> Iterator[None]:
+    """Says in words for the person that a snapshot's tables make no sense."""
+    try:
+        yield
     except sqlite3.Error as error:
         raise LibraryUnavailable(
             "The tables of this Zotero library cannot be read.",
@@ -79,14 +118,16 @@ def read_contents(connection: sqlite3.Connection, legacy_keys: LegacyKeys | None
 
 
 class _Reader:
-    def __init__(self, connection: sqlite3.Connection, legacy_keys: LegacyKeys) -> None:
-        self._tables = Tables(connection)
+    def __init__(self, tables: Tables, legacy_keys: LegacyKeys, *, relations: bool, trash: bool) -> None:
+        self._tables = tables
         self._rows = self._tables.rows
         self._combined = self._tables.combined
         self._legacy_keys = legacy_keys
+        self._relations = relations
+        self._trash = trash
 
     def contents(self) -> Contents:
-        libraries = self._libraries()
+        libraries = self.libraries()
         types: dict[int, str] = dict(self._rows(self._combined("itemTypes"), "itemTypeID", "typeName"))
         trashed = {item for (item,) in self._rows("deletedItems", "itemID")}
         collections, members = self._collections(libraries)
@@ -149,7 +190,14 @@ class _Reader:
             by_id.update((a.id, a) for a in attachments)
         if self._legacy_keys:
             self._fill_keys(items, libraries)
-        related, copies = children.relations(by_row, items.keys() | {n.id for n in notes.values()})
+        related: dict[str, tuple[str, ...]] = {}
+        copies: dict[str, tuple[str, ...]] = {}
+        gone: frozenset[str] = frozenset()
+        if self._relations:
+            known = items.keys() | {n.id for n in notes.values()}
+            related, copies = relations_of(self._tables, by_row, known)
+        if self._trash:
+            gone = frozenset(binned.values()) | children.binned_ids(others, binned)
         return Contents(
             libraries=tuple(libraries.values()),
             items=items,
@@ -161,7 +209,7 @@ class _Reader:
             copies=copies,
             tag_colors=children.tag_colors(libraries),
             saved_searches=children.saved_searches(libraries),
-            trashed=frozenset(binned.values()) | children.binned_ids(others, binned),
+            trashed=gone,
         )
 
     def _fill_keys(self, items: dict[str, Item], libraries: dict[int, Library]) -> None:
@@ -173,7 +221,7 @@ class _Reader:
 
     # -- tables
 
-    def _libraries(self) -> dict[int, Library]:
+    def libraries(self) -> dict[int, Library]:
         rows = self._rows("groups", "groupID", "libraryID", "name")
         groups = {row: (group, name) for group, row, name in rows}
         found = {}
@@ -208,7 +256,10 @@ class _Reader:
             binned = bool(seen & deleted)
             found[row] = Collection(f"{library.id}-{key}", library, tuple(path), binned, parent_id)
         members: dict[int, list[int]] = defaultdict(list)
-        for item, collection in self._rows("collectionItems", "itemID", "collectionID"):
+        rows_of_members = self._rows(
+            "collectionItems", "itemID", "collectionID", order="collectionID, itemID"
+        )
+        for item, collection in rows_of_members:
             if collection in found and not found[collection].trashed:
                 members[item].append(collection)
         return found, members
@@ -220,19 +271,20 @@ class _Reader:
         for type_id, base, field in self._rows(self._combined("baseFieldMappings"), *columns):
             if base in names:
                 mapped[type_id][field] = names[base]
-        values: dict[int, Any] = dict(self._rows("itemDataValues", "valueID", "value"))
         found: dict[int, dict[str, str]] = {}
-        for item, field, value in self._rows("itemData", "itemID", "fieldID", "valueID"):
-            owner = parents.get(item) or files.get(item)
-            if owner is None:
-                continue
-            name = mapped[owner[2]].get(field)
-            text = values.get(value)
-            if name is None or text is None:
-                continue
-            if item not in found:
-                found[item] = {}
-            found[item][name] = text if isinstance(text, str) else _text(text)
+        nowhere: dict[int, str] = {}
+        last: int | None = None
+        own: dict[str, str] = {}
+        named = nowhere
+        for item, field, value in self._tables.values():
+            if item != last:  # the fields of an item mostly stand together
+                last = item
+                owner = parents.get(item) or files.get(item)
+                named = mapped[owner[2]] if owner is not None else nowhere
+                if owner is not None:
+                    own = found.setdefault(item, {})
+            if field in named:
+                own[named[field]] = value if value.__class__ is str else _text(value)
         return found
 
     def _attachments(

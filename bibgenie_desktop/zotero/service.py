@@ -1,50 +1,42 @@
 """One Zotero library for the rest of the application: loading, refreshing, searching, reading, naming.
 
-Everything that blocks runs in two threads of its own, one for snapshots and one for search and files, so that
-a long wait for Zotero never holds up a search. Until something is loaded the library is empty, never half
-full.
+`loading` decides which state is shown; here it is used. What blocks runs in threads of its own, one for
+states and one for search and files, so that a long wait for Zotero never holds up a search. Until something
+is loaded the library is empty, never half full.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import logging
 import sqlite3
-import threading
-import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bibgenie_desktop.domain.errors import LibraryUnavailable
 from bibgenie_desktop.domain.ids import Clock
 from bibgenie_desktop.domain.locators import Locator, split_id
-from bibgenie_desktop.zotero import links, quiet_gc
+from bibgenie_desktop.zotero import links
 from bibgenie_desktop.zotero.attachments import Files
-from bibgenie_desktop.zotero.counts import CollectionCount, Counts, TagCount
+from bibgenie_desktop.zotero.briefs import Brief
+from bibgenie_desktop.zotero.counts import CollectionCount, TagCount
 from bibgenie_desktop.zotero.documents import Documents
 from bibgenie_desktop.zotero.fulltext import Coverage
-from bibgenie_desktop.zotero.index_file import Brief
 from bibgenie_desktop.zotero.index_terms import Mode
-from bibgenie_desktop.zotero.indexed_search import IndexedSearch
 from bibgenie_desktop.zotero.indexing import Indexing
 from bibgenie_desktop.zotero.library import Attachment, Contents, Item, Library
-from bibgenie_desktop.zotero.reading import ReadableLibrary
-from bibgenie_desktop.zotero.search import Hits, MetadataIndex, Query
-from bibgenie_desktop.zotero.source import LibrarySource, SourceKind, Taken, TakingCancelled
+from bibgenie_desktop.zotero.loading import Loading
+from bibgenie_desktop.zotero.overview import counted_collections, counted_tags, known_ids
+from bibgenie_desktop.zotero.reading import ReadableLibrary, T
+from bibgenie_desktop.zotero.search import Hits, Query
+from bibgenie_desktop.zotero.source import LibrarySource, SourceKind
 from bibgenie_desktop.zotero.text_search import TextHits, search_texts
+
+log = logging.getLogger(__name__)
 
 PATIENCE_FOR_TEXTS_S = 6.0
 """How long a search waits for the texts of a library that is being indexed: a small one is then complete."""
-BRIEF_PATIENCE_S = 2.0
-"""How long a tool call waits for a newer state when it already has one."""
-QUICK_S, REST = 0.25, 4.0
-"""A load that takes longer is not repeated by tool calls until four times its length has passed."""
-SMALL = 3_000
-"""Items that are searched in memory faster than anyone notices; with more, the index searches."""
-QUIET_S, BUSY_S, AFTER_STALE_S = 1.0, 5.0, 30.0
-"""A watcher reads what has been quiet for 1 s, or after 5 s, and pauses 30 s after failing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +53,8 @@ class LibraryStatus:
     stale: bool
     notice: str
     kind: SourceKind = "files"
-
-
-@dataclass(frozen=True, slots=True)
-class _Loaded:
-    taken: Taken
-    contents: Contents
-    index: MetadataIndex
+    reading: tuple[int, int] | None = None
+    """(items read, of how many) while a large library is read from the beginning."""
 
 
 class ZoteroLibrary(ReadableLibrary):
@@ -83,23 +70,18 @@ class ZoteroLibrary(ReadableLibrary):
     ) -> None:
         super().__init__(files, documents)
         self._source = source
+        self._loading = Loading(source, private_dir, clock)
         self._indexing = Indexing(private_dir, self._files, documents.twin())
         self._clock = clock
-        self._loaded: _Loaded | None = None
         self._empty = Contents((), {}, {}, ())
-        self._counts: tuple[Contents, Counts] | None = None
         self._found: dict[str, Attachment] = {}
-        self._refreshing = asyncio.Lock()
-        self._closing = threading.Event()
-        self._snapshots = ThreadPoolExecutor(1, thread_name_prefix="zotero-snapshot")
-        self._rest_until = 0.0
-        self._check: asyncio.Future[None] | None = None
 
     # -- state
 
     @property
     def contents(self) -> Contents:
-        return self._loaded.contents if self._loaded else self._empty
+        loaded = self._loading.loaded
+        return loaded.contents if loaded is not None else self._empty
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -107,7 +89,8 @@ class ZoteroLibrary(ReadableLibrary):
 
     @property
     def status(self) -> LibraryStatus:
-        taken = self._loaded.taken if self._loaded else None
+        loaded = self._loading.loaded
+        taken = loaded.taken if loaded is not None else None
         return LibraryStatus(
             data_dir=self._source.data_dir,
             loaded=taken is not None,
@@ -117,8 +100,9 @@ class ZoteroLibrary(ReadableLibrary):
             age_ms=max(0, self._clock() - taken.taken_at) if taken else 0,
             userdata_version=taken.version if taken else 0,
             stale=taken.stale if taken else False,
-            notice=taken.notice if taken else "",
+            notice=self._loading.notice,
             kind=self._source.kind,
+            reading=self._loading.progress,
         )
 
     def item(self, full_id: str) -> Item | None:
@@ -142,115 +126,43 @@ class ZoteroLibrary(ReadableLibrary):
     async def ensure_loaded(self) -> None:
         """Load if nothing is loaded; if Zotero has written since, try briefly to become current.
 
-        Raises `LibraryUnavailable` only while nothing is loaded.
+        At a later start the state of the last run is there at once, and a newer one follows by itself. Raises
+        `LibraryUnavailable` only while nothing is loaded.
         """
-        if self._loaded is not None and (self._refreshing.locked() or time.monotonic() < self._rest_until):
-            return
-        async with self._refreshing:
-            if self._loaded is None:
-                await self._become_current(None)
-            elif await self._changed():
-                await self._become_current(BRIEF_PATIENCE_S)
+        await self._loading.ensure()
 
     async def refresh(self) -> None:
         """Become current, trying for about 20 s; then what is loaded stays, marked stale."""
-        async with self._refreshing:
-            await self._become_current(None)
+        await self._loading.refresh()
 
     async def watch(self, refreshed: Callable[[LibraryStatus], None]) -> None:
         """Follow Zotero's writes until cancelled; `refreshed` is called after each new state."""
-        while True:
-            await asyncio.sleep(self._source.poll_s)
-            if not await self._changed():
-                continue
-            await self._wait_for_quiet()
-            with contextlib.suppress(LibraryUnavailable):
-                await self.refresh()
-            refreshed(self.status)
-            if self.status.stale:
-                await asyncio.sleep(AFTER_STALE_S)
+        await self._loading.watch(lambda: refreshed(self.status))
+
+    async def newest(self, limit: int = 100) -> tuple[Brief, ...]:
+        """The items changed last: a list to show before anything is read of Zotero."""
+        return await self._loading.newest(limit)
 
     async def close(self) -> None:
         """Stop the threads and the reader of PDF files."""
-        self._closing.set()
+        await self._loading.close()
         await self._indexing.close()
         await self._documents.close()
-        await asyncio.to_thread(self._snapshots.shutdown, True, cancel_futures=True)
         await asyncio.to_thread(self._worker.shutdown, True, cancel_futures=True)
-        if self._check is not None:
-            await asyncio.wait({self._check})
-        await asyncio.to_thread(self._source.close)
-
-    async def _become_current(self, patience: float | None) -> None:
-        """To be called with the lock held."""
-        before, started = self._loaded, time.monotonic()
-        try:
-            loaded = await self._in(self._snapshots, lambda: self._load(before, patience))
-        except LibraryUnavailable as error:
-            if before is None:
-                raise
-            loaded = replace(before, taken=replace(before.taken, stale=True, notice=error.title))
-        self._loaded = loaded
-        self._indexing.follow(loaded.contents)
-        cost = time.monotonic() - started
-        self._rest_until = time.monotonic() + REST * max(0.0, cost - QUICK_S)
-        if not loaded.taken.verified and (self._check is None or self._check.done()):
-            self._check = asyncio.ensure_future(self._verify(loaded.taken))
-
-    def _load(self, before: _Loaded | None, patience: float | None) -> _Loaded:
-        """In the thread: a state, its contents, their index."""
-        taken = self._source.take(self._closing.is_set, patience)
-        if before is not None and taken.lasting and taken.mark == before.taken.mark:
-            return replace(before, taken=taken)
-        with quiet_gc.loading():
-            contents = self._source.read(taken, before.contents if before else None)
-        return _Loaded(taken, contents, MetadataIndex(contents))
-
-    async def _verify(self, taken: Taken) -> None:
-        """The check of all pages that a large first copy was spared; it runs after the list is there."""
-        try:
-            verified = await self._in(self._snapshots, lambda: self._source.verify(taken))
-        except LibraryUnavailable as error:
-            verified = replace(taken, stale=True, notice=error.text)
-        except TakingCancelled:
-            return
-        if self._loaded is not None and self._loaded.taken is taken:
-            self._loaded = replace(self._loaded, taken=verified)
-
-    async def _changed(self) -> bool:
-        mark = await self._in(self._snapshots, self._source.mark)
-        return self._loaded is None or mark != self._loaded.taken.mark
-
-    async def _wait_for_quiet(self) -> None:
-        last: str | None = None
-        for _ in range(round(BUSY_S / QUIET_S)):
-            mark = await self._in(self._snapshots, self._source.mark)
-            if mark == last:
-                return
-            last = mark
-            await asyncio.sleep(QUIET_S)
 
     # -- use
 
     async def search(self, query: Query) -> Hits:
         """Raises `filters.UnknownValue` for a filter that names nothing. The files of hits are looked for."""
-        loaded = self._loaded
+        loaded = self._loading.loaded
         if loaded is None:
             raise LibraryUnavailable("The Zotero library is not loaded yet.", "Try again in a moment.")
 
-        index = loaded.index
-        if len(loaded.contents.items) > SMALL and self._indexing.covers(loaded.contents):
-            index = IndexedSearch(loaded.contents, self._indexing.file)
-
         def run() -> Hits:
-            hits = index.search(query)
+            hits = loaded.index.search(query)
             return replace(hits, items=tuple(self._locate(i) for i in hits.items))
 
         return await self._in(self._worker, run)
-
-    async def newest(self, limit: int = 100) -> tuple[Brief, ...]:
-        """The items changed last as the index knows them: a list to show before the library is read."""
-        return await self._in(self._worker, lambda: self._indexing.file.newest(limit))
 
     @property
     def coverage(self) -> Coverage:
@@ -271,18 +183,13 @@ class ZoteroLibrary(ReadableLibrary):
         """Search the texts that are indexed so far; indexing is begun if nobody has."""
         self._indexing.start_texts(self.contents)
         await self._indexing.wait_for_texts(PATIENCE_FOR_TEXTS_S)
-        items = self.contents.items
-        notes = self.contents.notes
+        contents = self.contents
 
         def run() -> TextHits:
+            known = known_ids(contents)
             try:
                 return search_texts(
-                    self._indexing.file,
-                    text,
-                    mode,
-                    lambda i: (i in items or i in notes) and accepts(i),
-                    limit,
-                    offset,
+                    self._indexing.file, text, mode, lambda i: i in known and accepts(i), limit, offset
                 )
             except sqlite3.Error:
                 return TextHits((), ())
@@ -291,19 +198,17 @@ class ZoteroLibrary(ReadableLibrary):
 
     async def collection_counts(self) -> tuple[CollectionCount, ...]:
         """Every collection with its figures, outermost first."""
-        counts = self._counts_now()
-        return await self._in(self._worker, lambda: counts.collections)
+        contents = self.contents
+        return await self._in(self._worker, lambda: counted_collections(contents))
 
     async def tag_counts(self) -> tuple[TagCount, ...]:
         """Every tag of every library, the most used first."""
-        counts = self._counts_now()
-        return await self._in(self._worker, lambda: counts.tags)
-
-    def _counts_now(self) -> Counts:
         contents = self.contents
-        if self._counts is None or self._counts[0] is not contents:
-            self._counts = (contents, Counts(contents))
-        return self._counts[1]
+        return await self._in(self._worker, lambda: counted_tags(contents))
+
+    async def apart(self, work: Callable[[], T]) -> T:
+        """Do something that looks at a whole library where it holds up nobody."""
+        return await self._in(self._worker, work)
 
     async def located(self, items: Iterable[Item]) -> list[Item]:
         """The same items with the paths and states of their files as they are now."""

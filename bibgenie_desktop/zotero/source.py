@@ -59,6 +59,8 @@ class Taken:
     verified: bool = True
     database: Path | None = None
     """A private copy in Zotero's tables, for those who can read it in another process."""
+    keys_in: Path | None = None
+    """The folder in which an older Better BibTeX keeps citation keys, if there is one."""
 
 
 class LibrarySource(Protocol):

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from bibgenie_desktop.zotero.folding import fold_same_length, is_cjk, words
-from bibgenie_desktop.zotero.index_file import IndexFile
 from bibgenie_desktop.zotero.index_terms import Mode, question
+from bibgenie_desktop.zotero.texts_file import TextsFile
 
 SNIPPET: Final = 240
 MOST_SNIPPETS: Final = 3
 _LOOKED_AT: Final = 400
 """Places in one text that are compared for the best snippets."""
+_STEP: Final = 200_000
+_OVERLAP: Final = 2_000
+"""Longer than any phrase that is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ class TextHits:
 
 
 def search_texts(
-    index: IndexFile,
+    index: TextsFile,
     text: str,
     mode: Mode,
     accepts: Callable[[str], bool],
@@ -99,12 +103,7 @@ def _pattern(text: str, mode: Mode) -> re.Pattern[str]:
 
 def _snippets(text: str, pattern: re.Pattern[str], kind: str) -> list[Snippet]:
     """The stretches with the most different words, in the order of the text."""
-    folded = text.lower() if text.isascii() else fold_same_length(text)
-    places: list[tuple[int, int, str]] = []
-    for match in pattern.finditer(folded):
-        places.append((match.start(), match.end(), match[0]))
-        if len(places) >= _LOOKED_AT:
-            break
+    places = list(islice(_places(fold_same_length(text), pattern), _LOOKED_AT))
     ranked: list[tuple[int, int, int]] = []
     last = 0
     for first, (start, _, _) in enumerate(places):
@@ -120,6 +119,19 @@ def _snippets(text: str, pattern: re.Pattern[str], kind: str) -> list[Snippet]:
         if len(chosen) == MOST_SNIPPETS:
             break
     return [_snippet(text, start, end, kind) for start, end in sorted(chosen)]
+
+
+def _places(folded: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int, str]]:
+    """Where the pattern stands, looked for in steps that leave other threads their turn."""
+    start = 0
+    while start < len(folded):
+        end = start + _STEP
+        match = pattern.search(folded, start, end + _OVERLAP)
+        if match is None or match.start() >= end:
+            start = end
+            continue
+        yield match.start(), match.end(), match[0]
+        start = match.end()
 
 
 def _snippet(text: str, start: int, end: int, kind: str) -> Snippet:

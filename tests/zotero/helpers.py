@@ -52,6 +52,20 @@ def generated(folder: Path, *options: str) -> Path:
     return folder / "Zotero"
 
 
+def retitle(data_dir: Path, beginning: str, title: str) -> None:
+    """Give an item another title as Zotero does: a new value, and a row of the item that says so."""
+    with contextlib.closing(sqlite3.connect(data_dir / "zotero.sqlite")) as db, db:
+        item, field = db.execute(
+            "SELECT d.itemID, d.fieldID FROM itemData d JOIN itemDataValues v ON v.valueID = d.valueID"
+            " WHERE v.value LIKE ? || '%'",
+            (beginning,),
+        ).fetchone()
+        db.execute("INSERT INTO itemDataValues (value) VALUES (?)", (title,))
+        value = db.execute("SELECT last_insert_rowid()").fetchone()[0]
+        db.execute("UPDATE itemData SET valueID = ? WHERE itemID = ? AND fieldID = ?", (value, item, field))
+        db.execute("UPDATE items SET clientDateModified = ?, synced = 0 WHERE itemID = ?", (str(now()), item))
+
+
 def manifest(data_dir: Path) -> dict[str, Any]:
     loaded: dict[str, Any] = json.loads((data_dir.parent / "manifest.json").read_text("utf-8"))
     return loaded

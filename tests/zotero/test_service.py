@@ -17,14 +17,14 @@ import pytest
 
 from bibgenie_desktop.domain.errors import DocumentUnreadable, LibraryUnavailable
 from bibgenie_desktop.domain.locators import Locator
-from bibgenie_desktop.zotero import local_source
+from bibgenie_desktop.zotero import index_build
 from bibgenie_desktop.zotero.discovery import Candidate
 from bibgenie_desktop.zotero.local_source import LocalSource
 from bibgenie_desktop.zotero.search import Query
 from bibgenie_desktop.zotero.service import LibraryStatus, ZoteroLibrary
 from bibgenie_desktop.zotero.snapshot import Snapshot, SnapshotSource
 from bibgenie_desktop.zotero.source import TakingCancelled
-from tests.zotero.helpers import SAMPLE, library_of, now, opened_library, sample_copy, titled
+from tests.zotero.helpers import SAMPLE, library_of, now, opened_library, retitle, sample_copy, titled
 
 
 @asynccontextmanager
@@ -37,8 +37,7 @@ async def opened(data_dir: Path, private: Path, **options: Any) -> AsyncIterator
 
 
 def rename(zotero: Path, title: str) -> None:
-    with contextlib.closing(sqlite3.connect(zotero / "zotero.sqlite")) as db, db:
-        db.execute("UPDATE itemDataValues SET value = ? WHERE value LIKE 'Practice with Sleep%'", (title,))
+    retitle(zotero, "Practice with Sleep", title)
 
 
 async def test_nothing_is_there_before_loading_and_everything_after(tmp_path: Path) -> None:
@@ -58,8 +57,8 @@ async def test_nothing_is_there_before_loading_and_everything_after(tmp_path: Pa
 
 async def test_concurrent_first_uses_load_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loads = []
-    read = local_source.read_contents
-    monkeypatch.setattr(local_source, "read_contents", lambda *c: loads.append(1) or read(*c))
+    build = index_build.build
+    monkeypatch.setattr(index_build, "build", lambda *c: loads.append(1) or build(*c))
     async with opened(SAMPLE, tmp_path) as library:
         await asyncio.gather(*(library.ensure_loaded() for _ in range(5)))
         await library.ensure_loaded()
@@ -77,7 +76,7 @@ async def test_a_change_in_zotero_is_seen_by_the_next_question(tmp_path: Path) -
 
 async def test_a_watcher_reports_new_states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LocalSource, "poll_s", 0.02)
-    monkeypatch.setattr("bibgenie_desktop.zotero.service.QUIET_S", 0.05)
+    monkeypatch.setattr("bibgenie_desktop.zotero.loading.QUIET_S", 0.05)
     zotero = sample_copy(tmp_path / "Zotero")
     seen: asyncio.Queue[LibraryStatus] = asyncio.Queue()
     async with opened(zotero, tmp_path / "private") as library:

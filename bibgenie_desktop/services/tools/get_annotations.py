@@ -22,6 +22,8 @@ from bibgenie_desktop.services.tools.targets import unknown_id
 from bibgenie_desktop.zotero.annotations import COLORS, TYPES, Annotation
 from bibgenie_desktop.zotero.filters import Filters, UnknownValue, compile_filters
 from bibgenie_desktop.zotero.folding import fold, key
+from bibgenie_desktop.zotero.listing import fitting_ids
+from bibgenie_desktop.zotero.overview import marks_in, marks_of
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST, DEFAULT = 100, 50
@@ -76,7 +78,7 @@ class GetAnnotations:
             order = given.choice("order", ("reading", "modified"), "reading")
             limit, offset = given.integer("limit", DEFAULT, 1, MOST), given.integer("offset", 0, 0, 10**9)
             await self._library.ensure_loaded()
-            whole, scope = self._scope(given)
+            whole, scope = await self._library.apart(lambda: self._scope(given))
         except BadArguments as error:
             return ToolResult(str(error), error=True)
         except UnknownValue as unknown:
@@ -113,19 +115,18 @@ class GetAnnotations:
         full_id = given.text("attachment_id") or given.text("item_id")
         filters = Filters(library=given.text("library"), collection=given.text("collection"))
         if not full_id:
-            accepts, scope = compile_filters(filters, contents)
+            scope = compile_filters(filters, contents)[1]
+            inside = fitting_ids(contents, filters)
             marks = contents.annotations.values()
-            return [a for a in marks if accepts is None or accepts(contents.items[a.item_id])], scope
+            return [a for a in marks if inside is None or a.item_id in inside], scope
         if full_id in contents.annotations:
             return [contents.annotations[full_id]], full_id
         attachment = contents.attachments.get(full_id)
         if attachment is not None and attachment.parent_id:
-            return [
-                a for a in contents.annotations.values() if a.attachment_id == full_id
-            ], f"attachment {full_id}"
+            return marks_in(contents, full_id), f"attachment {full_id}"
         if (item := self._library.item(full_id)) is None:
             raise BadArguments(unknown_id(self._library, full_id))
-        return [a for a in contents.annotations.values() if a.item_id == item.id], f"item {item.id}"
+        return marks_of(contents, item.id), f"item {item.id}"
 
     def _none(self) -> str:
         return "there are no annotations in this scope; marks inside a PDF file itself are not listed"

@@ -21,6 +21,7 @@ from bibgenie_desktop.services.tools.presenting import (
 from bibgenie_desktop.services.tools.targets import unknown_id
 from bibgenie_desktop.zotero.csl import csl_item
 from bibgenie_desktop.zotero.library import Creator, Item
+from bibgenie_desktop.zotero.overview import notes_of
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST = 20
@@ -109,9 +110,8 @@ class GetItems:
                 "collections": [c.display for c in item.collections],
                 "notes": [
                     {"id": n.id, "title": shorten(n.title, 80)}
-                    for n in self._library.contents.notes.values()
-                    if n.item_id == item.id
-                ][:_NOTES]
+                    for n in notes_of(self._library.contents, item.id)[:_NOTES]
+                ]
                 if item.notes
                 else [],
                 "n_notes": item.notes or None,

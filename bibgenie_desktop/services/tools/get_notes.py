@@ -21,6 +21,7 @@ from bibgenie_desktop.services.tools.targets import unknown_id
 from bibgenie_desktop.zotero.folding import fold
 from bibgenie_desktop.zotero.library import Note
 from bibgenie_desktop.zotero.note_markdown import note_markdown
+from bibgenie_desktop.zotero.overview import notes_of
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST_LINES, LINES = 400, 200
@@ -68,7 +69,7 @@ class GetNotes:
             limit = given.integer("limit", LINES, 1, MOST_LINES)
             given.choice("format", ("markdown",), "markdown")
             await self._library.ensure_loaded()
-            notes, missing, scope = self._chosen(ids, item_id)
+            notes, missing, scope = await self._library.apart(lambda: self._chosen(ids, item_id))
         except BadArguments as error:
             return ToolResult(str(error), error=True)
         if not notes and missing:
@@ -105,7 +106,7 @@ class GetNotes:
             item = self._library.item(attachment.item_id if attachment else item_id)
             if item is None:
                 raise BadArguments(unknown_id(self._library, item_id))
-            return [n for n in contents.notes.values() if n.item_id == item.id], [], f"item {item.id}"
+            return notes_of(contents, item.id), [], f"item {item.id}"
         return (
             sorted(contents.notes.values(), key=lambda n: (n.modified, n.id), reverse=True),
             [],

@@ -20,6 +20,7 @@ from bibgenie_desktop.services.tools.search_items import item_row
 from bibgenie_desktop.services.tools.targets import unknown_id
 from bibgenie_desktop.zotero.folding import key
 from bibgenie_desktop.zotero.library import Item
+from bibgenie_desktop.zotero.listing import Common, candidates
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST, DEFAULT = 25, 10
@@ -60,7 +61,7 @@ class GetRelated:
             limit, offset = given.integer("limit", DEFAULT, 1, MOST), given.integer("offset", 0, 0, 10**9)
             await self._library.ensure_loaded()
             contents = self._library.contents
-            found = self._found(full_id, kind)
+            found = await self._library.apart(lambda: self._found(full_id, kind))
         except BadArguments as error:
             return ToolResult(str(error), error=True)
         shown, data = page_of(found, offset, limit)
@@ -105,7 +106,7 @@ class GetRelated:
         copies = [(other, "the same work in another library") for other in contents.copies.get(full_id, ())]
         return linked + copies
 
-    def _similar(self, item: Item, kind: Kind) -> list[tuple[str, str]]:
+    def _similar(self, item: Item, kind: Common) -> list[tuple[str, str]]:
         """Others with something in common, those with the most first."""
         match kind:
             case "same_collection":
@@ -119,14 +120,16 @@ class GetRelated:
                 of = _creators
         shared: Counter[str] = Counter()
         reasons: dict[str, str] = {}
-        for other in self._library.contents.items.values():
+        years: dict[str, int] = {}
+        for other in candidates(self._library.contents, item, kind):
             if other.id == item.id:
                 continue
             common = [own[name] for name in of(other) if name in own]
             if common:
                 shared[other.id] = len(common)
+                years[other.id] = other.year or 0
                 reasons[other.id] = ", ".join(dict.fromkeys(common))
-        ranked = sorted(shared, key=lambda i: (-shared[i], -(self._library.contents.items[i].year or 0), i))
+        ranked = sorted(shared, key=lambda i: (-shared[i], -years[i], i))
         return [(other, reasons[other]) for other in ranked]
 
 

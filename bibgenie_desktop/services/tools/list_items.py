@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from bibgenie_desktop.domain.models import ToolSpec
 from bibgenie_desktop.services.tools.arguments import Arguments, BadArguments
@@ -19,11 +19,11 @@ from bibgenie_desktop.services.tools.presenting import (
 from bibgenie_desktop.services.tools.search_items import item_row
 from bibgenie_desktop.zotero.filters import Filters, UnknownValue, compile_filters, find_collections
 from bibgenie_desktop.zotero.folding import key
-from bibgenie_desktop.zotero.library import Item, Note
+from bibgenie_desktop.zotero.library import Note
+from bibgenie_desktop.zotero.listing import Order, ordered_ids
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST, DEFAULT = 50, 25
-Order = Literal["title", "year", "date_added", "date_modified"]
 _ORDERS: tuple[Order, ...] = ("title", "year", "date_added", "date_modified")
 
 
@@ -71,7 +71,7 @@ class ListItems:
             contents = self._library.contents
             tags = (given.text("tag"),) if given.text("tag") else ()
             filters = Filters(tags=tags, library=given.text("library"), collection=collection)
-            accepts, scope = compile_filters(filters, contents)
+            scope = compile_filters(filters, contents)[1]
             only: frozenset[str] | None = None
             if collection and not recursive:
                 below, name = find_collections(collection, contents)
@@ -83,28 +83,27 @@ class ListItems:
             return ToolResult(teach(unknown), error=True)
         if unfiled and collection:
             return ToolResult("unfiled items lie in no collection: give one or the other.", error=True)
-        items = [
-            i
-            for i in contents.items.values()
-            if (accepts is None or accepts(i))
-            and (only is None or any(c.id in only for c in i.collections))
-            and not (unfiled and i.collections)
-        ]
-        notes = self._notes(collection, only, tags, unfiled)
-        rows: list[Item | Note] = [*_ordered(items, order), *notes]
+
+        def fitting() -> list[str | Note]:
+            ids = ordered_ids(contents, filters, order, only=only, unfiled=unfiled)
+            return [*ids, *self._notes(collection, only, tags, unfiled)]
+
+        rows = await self._library.apart(fitting)
         shown, data = page_of(rows, offset, limit)
         data["scope"] = "; ".join([scope, *(["in no collection"] if unfiled else [])])
         if not rows:
             data["hint"] = f"0 of {len(contents.items)} items are there"
-        located = {i.id: i for i in await self._library.located(r for r in shown if isinstance(r, Item))}
+        located = {
+            i.id: i
+            for i in await self._library.located(contents.items[r] for r in shown if isinstance(r, str))
+        }
         several = len(contents.libraries) > 1
         data["items"] = [
-            item_row(located[r.id], several, abstract=0) if isinstance(r, Item) else _note_row(r)
-            for r in shown
+            item_row(located[r], several, abstract=0) if isinstance(r, str) else _note_row(r) for r in shown
         ]
         return ToolResult(
             fenced(data),
-            tuple(item_resource(r) for r in shown if isinstance(r, Item)),
+            tuple(item_resource(located[r]) for r in shown if isinstance(r, str)),
             note=counted(len(rows), "item"),
         )
 
@@ -131,15 +130,3 @@ class ListItems:
 
 def _note_row(note: Note) -> dict[str, Any]:
     return without_empty({"id": note.id, "type": "note", "title": note.title})
-
-
-def _ordered(items: list[Item], order: Order) -> list[Item]:
-    match order:
-        case "title":
-            return sorted(items, key=lambda i: (key(i.title), i.id))
-        case "year":
-            return sorted(items, key=lambda i: (i.sort_date, i.id), reverse=True)
-        case "date_added":
-            return sorted(items, key=lambda i: (i.added, i.id), reverse=True)
-        case "date_modified":
-            return sorted(items, key=lambda i: (i.modified, i.id), reverse=True)

@@ -12,8 +12,9 @@ from bibgenie_desktop.services.tools.base import ToolResult
 from bibgenie_desktop.services.tools.presenting import counted, fenced, page_of, teach, without_empty
 from bibgenie_desktop.zotero.annotations import color_name
 from bibgenie_desktop.zotero.counts import TagCount
-from bibgenie_desktop.zotero.filters import UnknownValue, find_collections, find_library
+from bibgenie_desktop.zotero.filters import Filters, UnknownValue, find_collections, find_library
 from bibgenie_desktop.zotero.folding import fold
+from bibgenie_desktop.zotero.listing import fitting
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST, DEFAULT = 200, 50
@@ -54,8 +55,9 @@ class ListTags:
             tags: list[TagCount] = list(await self._library.tag_counts())
             scope = f"library {library}" if library else "all libraries"
             if collection := given.text("collection"):
-                inside, name = find_collections(collection, contents)
-                tags, scope = self._within(tags, inside), f"items of “{name}” and its subcollections"
+                name = find_collections(collection, contents)[1]
+                tags = await self._library.apart(lambda: self._within(tags, collection))
+                scope = f"items of “{name}” and its subcollections"
         except BadArguments as error:
             return ToolResult(str(error), error=True)
         except UnknownValue as unknown:
@@ -79,11 +81,10 @@ class ListTags:
         data["tags"] = [_row(t, several) for t in shown]
         return ToolResult(fenced(data), note=counted(len(chosen), "tag"))
 
-    def _within(self, tags: list[TagCount], collections: frozenset[str]) -> list[TagCount]:
+    def _within(self, tags: list[TagCount], collection: str) -> list[TagCount]:
         used = Counter(
             (item.library.id, tag.name)
-            for item in self._library.contents.items.values()
-            if any(c.id in collections for c in item.collections)
+            for item in fitting(self._library.contents, Filters(collection=collection))
             for tag in item.tags
         )
         found = [

@@ -24,6 +24,7 @@ from bibgenie_desktop.zotero.documents import PageText
 from bibgenie_desktop.zotero.filters import Filters, UnknownValue, compile_filters
 from bibgenie_desktop.zotero.index_terms import Mode, question
 from bibgenie_desktop.zotero.links import item_label
+from bibgenie_desktop.zotero.listing import fitting_ids
 from bibgenie_desktop.zotero.quotes import check_quote
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 from bibgenie_desktop.zotero.text_search import Snippet, TextHit
@@ -74,7 +75,7 @@ class SearchFulltext:
             ids = given.texts("item_ids", _IDS)
             limit, offset = given.integer("limit", DEFAULT, 1, MOST), given.integer("offset", 0, 0, 10**9)
             await self._library.ensure_loaded()
-            accepts, scope = self._scope(given, ids)
+            accepts, scope = await self._library.apart(lambda: self._scope(given, ids))
         except BadArguments as error:
             return ToolResult(str(error), error=True)
         except UnknownValue as unknown:
@@ -116,7 +117,8 @@ class SearchFulltext:
     def _scope(self, given: Arguments, ids: tuple[str, ...]) -> tuple[Callable[[str], bool], str]:
         contents = self._library.contents
         filters = Filters(library=given.text("library"), collection=given.text("collection"))
-        accepts, scope = compile_filters(filters, contents)
+        scope = compile_filters(filters, contents)[1]
+        inside = fitting_ids(contents, filters)
         chosen = set()
         for full_id in ids:
             attachment = contents.attachments.get(full_id)
@@ -125,15 +127,16 @@ class SearchFulltext:
                 raise BadArguments(unknown_id(self._library, full_id))
             chosen.add(item.id)
         if chosen:
-            scope = f"{scope}; {counted(len(chosen), 'item')}" if accepts else counted(len(chosen), "item")
+            scope = (
+                f"{scope}; {counted(len(chosen), 'item')}"
+                if inside is not None
+                else counted(len(chosen), "item")
+            )
 
         def fits(item_id: str) -> bool:
             if chosen and item_id not in chosen:
                 return False
-            if accepts is None:
-                return True
-            item = contents.items.get(item_id)
-            return item is not None and accepts(item)
+            return inside is None or item_id in inside
 
         return fits, scope
 

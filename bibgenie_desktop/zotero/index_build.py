@@ -1,0 +1,211 @@
+"""Making the index of a library from nothing: all of a database in Zotero's tables, piece by piece.
+
+Pieces keep the memory small and let the work be given up between two of them. The file becomes complete with
+its last statement; until then it counts as none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Final, TypeVar
+
+from bibgenie_desktop.zotero import index_changes, index_schema, quiet_gc
+from bibgenie_desktop.zotero.children import relations_of
+from bibgenie_desktop.zotero.index_writer import IndexWriter, Rows
+from bibgenie_desktop.zotero.library import Contents
+from bibgenie_desktop.zotero.reader import (
+    LegacyKeys,
+    read_contents,
+    read_frame,
+    readable_tables,
+    rows_just_read,
+)
+from bibgenie_desktop.zotero.source import TakingCancelled
+from bibgenie_desktop.zotero.tables import Tables
+
+PIECE: Final = 4_000
+"""Top-level items that are held at once: some 40 MB."""
+T = TypeVar("T")
+Progress = Callable[[int, int], None]
+Cancelled = Callable[[], bool]
+
+
+def build(
+    target: Path,
+    database: Path,
+    keys: LegacyKeys,
+    facts: Mapping[str, str],
+    progress: Progress = lambda _done, _total: None,
+    cancelled: Cancelled = lambda: False,
+) -> None:
+    """Raises `LibraryUnavailable` for senseless tables, `TakingCancelled`, `sqlite3.Error`, `OSError`."""
+    with _new(target, database) as db, contextlib.closing(opened(database)) as zotero:
+        with readable_tables():
+            items = top_level(zotero)
+        frame = read_frame(zotero)
+
+        def pieces() -> Iterator[tuple[Contents, dict[str, int]]]:
+            for start in range(0, len(items), PIECE):
+                if cancelled():
+                    raise TakingCancelled
+                progress(start, len(items))
+                piece = read_contents(zotero, keys, items[start : start + PIECE])
+                yield piece, rows_just_read(zotero)
+
+        writer = IndexWriter(db, frame.collections)
+        _write(writer, pieces())
+        with readable_tables():
+            frame = with_relations(frame, db, zotero)
+        writer.set_frame(frame)
+        writer.save_counts()
+        index_changes.remember(db)
+        _complete(db, facts)
+        progress(len(items), len(items))
+
+
+def build_from_contents(
+    target: Path, contents: Contents, facts: Mapping[str, str], cancelled: Cancelled = lambda: False
+) -> None:
+    """The same from values in memory, for a source that has no database."""
+    with _new(target) as db:
+        writer = IndexWriter(db, contents.collections)
+        numbers: dict[str, int] = {}
+        for values in (contents.items, contents.attachments, contents.notes, contents.annotations):
+            for full_id in values:
+                numbers.setdefault(full_id, len(numbers))
+        found = (
+            Contents((), dict(some), {a.id: a for _, i in some for a in i.attachments}, ())
+            for some in _batches(contents.items.items())
+        )
+        notes = (
+            Contents((), {}, contents.attachments, (), notes=dict(some))
+            for some in _batches(contents.notes.items())
+        )
+        marks = (
+            Contents((), {}, {}, (), annotations=dict(some))
+            for some in _batches(contents.annotations.items())
+        )
+
+        def pieces() -> Iterator[tuple[Contents, dict[str, int]]]:
+            for source in (found, notes, marks):
+                for piece in source:
+                    if cancelled():
+                        raise TakingCancelled
+                    yield piece, numbers
+
+        _write(writer, pieces())
+        writer.set_frame(contents)
+        writer.save_counts()
+        _complete(db, facts)
+
+
+def top_level(zotero: sqlite3.Connection) -> list[int]:
+    """The rows of everything that hangs below nothing."""
+    tables = Tables(zotero)
+    below = {
+        row
+        for table in ("itemAttachments", "itemNotes", "itemAnnotations")
+        for row, parent in tables.rows(table, "itemID", "parentItemID")
+        if parent is not None
+    }
+    return [row for (row,) in tables.rows("items", "itemID", order="itemID") if row not in below]
+
+
+def opened(database: Path) -> sqlite3.Connection:
+    """A private copy, which nobody writes, with room for temporary tables."""
+    uri = f"{database.absolute().as_uri()}?mode=ro&immutable=1"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA temp_store=MEMORY")
+    connection.execute("PRAGMA cache_size=-32768")
+    return connection
+
+
+def with_relations(frame: Contents, db: sqlite3.Connection, zotero: sqlite3.Connection) -> Contents:
+    """The frame with the relations between what the index holds."""
+    tables = Tables(zotero)
+    rows = [row for (row,) in tables.rows("itemRelations", "itemID")]
+    ids: dict[int, str] = {}
+    for row in set(rows):
+        for table in ("item", "note"):
+            for (full_id,) in db.execute(f"SELECT id FROM {table} WHERE source = ?", (row,)):
+                ids[row] = full_id
+    related, copies = relations_of(tables, ids, _Known(db))
+    return replace(frame, related=related, copies=copies)
+
+
+class _Known:
+    """The ids of items and notes in the index."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def __contains__(self, full_id: object) -> bool:
+        question = "SELECT 1 FROM item WHERE id = ?1 UNION ALL SELECT 1 FROM note WHERE id = ?1 LIMIT 1"
+        return self._db.execute(question, (full_id,)).fetchone() is not None
+
+
+@contextlib.contextmanager
+def _new(target: Path, database: Path | None = None) -> Iterator[sqlite3.Connection]:
+    """A file without a journal: whatever ends this early leaves it incomplete, and then it is removed."""
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    index_schema.remove(target)
+    target.touch(mode=0o600)
+    db = index_schema.connect(target)
+    try:
+        for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-65536", "locking_mode=EXCLUSIVE"):
+            db.execute(f"PRAGMA {pragma}").fetchall()
+        with contextlib.ExitStack() as stack:
+            if database is not None:
+                stack.enter_context(index_changes.beside(db, database))
+            db.execute("BEGIN")
+            for statement in index_schema.TABLES.split(";\n"):
+                db.execute(statement)
+            stack.enter_context(quiet_gc.loading())
+            yield db
+        _finish(db, target)
+    except BaseException:
+        db.close()
+        index_schema.remove(target)
+        raise
+    db.close()
+
+
+def _write(writer: IndexWriter, pieces: Iterable[tuple[Contents, dict[str, int]]]) -> None:
+    items = notes = 1
+    for piece, sources in pieces:
+        writer.count(piece)
+        writer.insert(Rows(piece, sources, items, notes))
+        items, notes = items + len(piece.items), notes + len(piece.notes)
+
+
+def _complete(db: sqlite3.Connection, facts: Mapping[str, str]) -> None:
+    for statement in index_schema.INDEXES.split(";\n"):
+        db.execute(statement)
+    db.execute("INSERT INTO item_words (item_words) VALUES ('optimize')")
+    index_schema.set_facts(db, {**facts, "version": index_schema.VERSION})
+    db.execute("COMMIT")
+
+
+def _finish(db: sqlite3.Connection, target: Path) -> None:
+    """Only what certainly lies on the disk is complete."""
+    db.execute("PRAGMA locking_mode=NORMAL").fetchall()
+    db.execute("PRAGMA journal_mode=WAL").fetchall()
+    db.execute("PRAGMA synchronous=FULL")
+    descriptor = os.open(target, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    index_schema.set_facts(db, {"complete": "yes"})
+
+
+def _batches(values: Iterable[T]) -> Iterator[list[T]]:
+    source = iter(values)
+    while batch := list(islice(source, PIECE)):
+        yield batch

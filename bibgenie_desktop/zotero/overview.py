@@ -1,0 +1,93 @@
+"""Questions about a whole library, answered without looking at every item where an index holds it.
+
+Each has one answer, from whichever of the two it comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from typing import TYPE_CHECKING
+
+from bibgenie_desktop.zotero.counts import (
+    CollectionCount,
+    Counts,
+    TagCount,
+    collection_counts,
+    tag_counts,
+)
+from bibgenie_desktop.zotero.folding import key
+from bibgenie_desktop.zotero.indexed_contents import Indexed, IndexedAnnotations, IndexedItems, IndexedNotes
+from bibgenie_desktop.zotero.library import Contents
+
+if TYPE_CHECKING:
+    from bibgenie_desktop.zotero.annotations import Annotation
+    from bibgenie_desktop.zotero.library import Note
+
+
+def item_types(contents: Contents) -> set[str]:
+    if isinstance(contents.items, IndexedItems):
+        return {kind for (kind,) in contents.items.state.rows("SELECT DISTINCT type FROM item")}
+    return {item.type for item in contents.items.values()}
+
+
+def item_tags(contents: Contents) -> dict[str, str]:
+    """The names of tags that items carry, by their folded form; of several spellings the first."""
+    if isinstance(contents.items, IndexedItems):
+        rows = contents.items.state.rows("SELECT DISTINCT name FROM tag_tally WHERE items > 0")
+        names: Iterable[str] = (name for (name,) in rows)
+    else:
+        names = {tag.name for item in contents.items.values() for tag in item.tags}
+    known: dict[str, str] = {}
+    for name in sorted(names):
+        known.setdefault(key(name), name)
+    return known
+
+
+class _Ids:
+    def __init__(self, *of: Container[str]) -> None:
+        self._of = of
+
+    def __contains__(self, key: object) -> bool:
+        return any(key in some for some in self._of)
+
+
+def known_ids(contents: Contents) -> Container[str]:
+    """The ids of items and notes, for those who look up many."""
+    both = (contents.items, contents.notes)
+    return _Ids(*(some.ids() if isinstance(some, Indexed) else some for some in both))
+
+
+def notes_of(contents: Contents, item_id: str) -> list[Note]:
+    if isinstance(contents.notes, IndexedNotes):
+        return contents.notes.of_item(item_id)
+    return [n for n in contents.notes.values() if n.item_id == item_id]
+
+
+def marks_in(contents: Contents, attachment_id: str) -> list[Annotation]:
+    """The annotations of one attachment, in reading order."""
+    if isinstance(contents.annotations, IndexedAnnotations):
+        return contents.annotations.of("attachment", attachment_id)
+    return [a for a in contents.annotations.values() if a.attachment_id == attachment_id]
+
+
+def marks_of(contents: Contents, item_id: str) -> list[Annotation]:
+    """The annotations of all attachments of an item."""
+    if isinstance(contents.annotations, IndexedAnnotations):
+        return contents.annotations.of("item", item_id)
+    return [a for a in contents.annotations.values() if a.item_id == item_id]
+
+
+def counted_collections(contents: Contents) -> tuple[CollectionCount, ...]:
+    if not isinstance(contents.items, IndexedItems):
+        return Counts(contents).collections
+    rows = contents.items.state.rows("SELECT id, direct, whole FROM collection_tally")
+    direct, whole = {r[0]: r[1] for r in rows}, {r[0]: r[2] for r in rows}
+    return collection_counts(contents.collections, direct, whole)
+
+
+def counted_tags(contents: Contents) -> tuple[TagCount, ...]:
+    if not isinstance(contents.items, IndexedItems):
+        return Counts(contents).tags
+    rows = contents.items.state.rows("SELECT library, name, items, elsewhere, manual FROM tag_tally")
+    items, elsewhere, manual = ({r[:2]: r[n] for r in rows} for n in (2, 3, 4))
+    return tag_counts(items, elsewhere, manual, contents.tag_colors)
