@@ -22,8 +22,10 @@ from bibgenie_desktop.gui.pictures.chip import PictureChip
 from bibgenie_desktop.gui.pictures.dialog import PictureDialog
 from bibgenie_desktop.gui.pictures.frame import PictureFrame
 from bibgenie_desktop.gui.presenters import pictures
+from bibgenie_desktop.services.export import gather, write
 from bibgenie_desktop.services.images import MOST_ATTACHED
 from bibgenie_desktop.services.tools.view_page import ViewPage
+from bibgenie_desktop.storage.store import open_reader
 from tests.gui.bench import Bench, bench
 from tests.gui.test_pictures import coded, drawing, photo
 from tests.scripted_server import ScriptedServer, text, tool_calls
@@ -371,3 +373,27 @@ async def test_next_request_is_readable_beside_its_pictures(qapp: QApplication, 
                 assert len(dialog.text.toPlainText()) < 60_000
                 assert ("kB of picture]" in dialog.text.toPlainText()) is said
                 dialog.deleteLater()
+
+
+async def test_dropped_export_comes_back_as_a_session_of_its_own(qapp: QApplication, tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        server.script(text("A plot."))
+        async with bench(tmp_path, server, vision=True) as on:
+            paste(on)
+            await on.until(lambda: chips(on))
+            await on.ask_and_wait("What is it?")
+            first = on.desk.chats.front
+            assert first is not None
+            reader = open_reader(tmp_path / "bibgenie.sqlite")
+            file = tmp_path / "talk.json"
+            file.write_text(write(gather(reader, first.chat.session_id), "json"), encoding="utf-8")
+            reader.close()
+            drop(on, file)
+            await on.until(lambda: on.desk.chats.front is not first)
+            assert "was imported" in on.toast
+            assert [r.text for r in on.asked] == ["What is it?"]
+            assert on.asked[0].attachments == first.rows()[0].attachments  # type: ignore[union-attr]
+            assert attached(on) == []
+            file.write_text("{}", encoding="utf-8")
+            drop(on, file)
+            await on.until(lambda: "no exported conversation" in on.toast)

@@ -23,6 +23,7 @@ from bibgenie_desktop.gui.presenters.branches import BranchesPresenter
 from bibgenie_desktop.gui.presenters.chat import ChatPresenter
 from bibgenie_desktop.gui.presenters.context import ContextPresenter
 from bibgenie_desktop.gui.presenters.conversation import Conversation
+from bibgenie_desktop.gui.presenters.imports import Imports
 from bibgenie_desktop.gui.presenters.library import WATCH, Libraries, LibraryPresenter
 from bibgenie_desktop.gui.presenters.sessions import SessionsPresenter
 from bibgenie_desktop.gui.presenters.sources import used_sources
@@ -54,6 +55,7 @@ class Desk(QObject):
         self.context = ContextPresenter(workspace, tasks, self)
         self.library = LibraryPresenter(workspace, libraries, tasks, self)
         self.front = Front(window, self.chats, self)
+        self.imports = Imports(workspace, tasks, self)
         self.context_desk = ContextDesk(window, self.context, self.chats, self.front, self)
         self.cache_watch = CacheWatch(window, workspace, self.chats, self.context, tasks, self)
         self.opening = Opening(window, workspace, self.chats, tasks, open_link, self)
@@ -125,6 +127,9 @@ class Desk(QObject):
         chats.rows_changed.connect(self._on_rows_changed)
         chats.forked.connect(self._on_forked)
         chats.failed.connect(self.show_error)
+        self.front.writing.conversation_offered.connect(self.imports.take)
+        self.imports.imported.connect(self._on_imported)
+        self.imports.failed.connect(self.show_error)
         self.opening.failed.connect(self.show_error)
         chats.drafts.editing_changed.connect(self.branches.show_editing)
         window.conversation.sibling_requested.connect(self._on_sibling_requested)
@@ -237,6 +242,14 @@ class Desk(QObject):
             tr("“{0}” is in the trash.").format(title),
             action=tr("Undo"),
             on_action=Later(self.sessions.restore, session_id),
+        )
+
+    def _on_imported(self, session_id: str, title: str) -> None:
+        self.open_session(session_id)
+        self.window.toast(
+            tr("“{0}” was imported. You are in it.").format(title),
+            action=tr("Undo"),
+            on_action=Later(self.sessions.trash, session_id),
         )
 
     def _on_forked(self, session_id: str) -> None:

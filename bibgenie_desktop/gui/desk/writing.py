@@ -30,6 +30,8 @@ class Writing(QObject):
     """The composer of a window and the draft of the session in front."""
 
     draft_changed = Signal(object)
+    conversation_offered = Signal(str)
+    """The path of a file that may be an exported conversation."""
 
     def __init__(self, window: MainWindow, chats: ChatPresenter, parent: QObject) -> None:
         super().__init__(parent)
@@ -190,6 +192,12 @@ class Writing(QObject):
         return next(name for name in names if name not in taken)
 
     def _take(self, offered: Sequence[Offered]) -> None:
+        exports = [one for one in offered if isinstance(one.source, Path) and one.source.suffix == ".json"]
+        for one in exports:
+            self.conversation_offered.emit(str(one.source))
+        offered = [one for one in offered if one not in exports]
+        if not offered:
+            return
         place = self._place()
         reason = self._composer.state.read_only or self._composer.state.frozen
         if reason or place is None:
