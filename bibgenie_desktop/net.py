@@ -31,8 +31,8 @@ LOCAL_IDLE_SECONDS = 600.0
 """A model on this machine may read a long prompt for minutes before its first byte."""
 
 PATIENCE = 10.0
+STRAY_SIGNS = "Nothing was sent: the key has characters that no key has."
 CHECK_CONNECTION = "Check the internet connection and the provider's address, then try again."
-
 
 _LAYERS = 10
 """Turns of the loop in which the library's nested generators end, one after another, when a body is left
@@ -246,6 +246,12 @@ class BlockingHttp(httpx2.Client):
         self._stop = stop or threading.Event()
         self._not_before = 0.0
 
+    def build_request(self, *what: Any, **how: Any) -> httpx2.Request:
+        try:
+            return super().build_request(*what, **how)
+        except UnicodeEncodeError:  # quotes the header
+            raise Unreachable(STRAY_SIGNS) from None
+
     def send(self, request: httpx2.Request, **how: Any) -> httpx2.Response:
         host = request.url.host
         if self._local_only and not is_loopback(host):
@@ -255,7 +261,7 @@ class BlockingHttp(httpx2.Client):
             response = super().send(request, **how)
         except httpx2.UnsupportedProtocol:
             raise
-        except (httpx2.HTTPError, UnicodeEncodeError) as error:
+        except httpx2.HTTPError as error:
             raise _not_answered(error, host) from None
         wanted = _seconds(response.headers)
         if response.status_code in (429, 503):
@@ -263,9 +269,8 @@ class BlockingHttp(httpx2.Client):
             raise RateLimited(f"{host} asks to wait.", status=response.status_code, retry_after=wanted)
         if wanted is not None:
             self._not_before = time.monotonic() + wanted
-            # The library would sleep for it, for however long.
-            response.headers.pop("backoff", None)
-            response.headers.pop("retry-after", None)
+            for name in ("backoff", "retry-after"):  # the library would sleep for it, for however long
+                response.headers.pop(name, None)
         return response
 
     def _pause(self) -> None:
@@ -284,9 +289,7 @@ def _seconds(headers: Mapping[str, str]) -> float | None:
     return min(float(asked), 3600.0) if asked.strip().isdigit() else 60.0
 
 
-def _not_answered(error: Exception, host: str) -> Unreachable:
-    if isinstance(error, (httpx2.LocalProtocolError, UnicodeEncodeError)):
-        return Unreachable(f"{host} was not asked: the key has characters that no key has.")
+def _not_answered(error: httpx2.HTTPError, host: str) -> Unreachable:
     if isinstance(error, httpx2.TimeoutException):
         return Unreachable(f"{host} did not answer in time.", CHECK_CONNECTION)
     return Unreachable(f"{host} could not be reached.", CHECK_CONNECTION)

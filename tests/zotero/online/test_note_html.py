@@ -148,6 +148,22 @@ def test_a_citation_of_something_unknown_stays_words(words: str) -> None:
     assert "u-" in made
 
 
+def test_54yyyu_503_llm4z_101_tables_formulas_and_citations_survive_both_ways() -> None:
+    """54yyyu#503: Markdown is never stored raw; llm4z#101: formatting is not lost on reading."""
+    markdown = (
+        "# Effects\n\n| Stage | *g* |\n| --- | --- |\n| N2 | $g_2 = 0.32$ |\n| REM | a \\| b |\n\n"
+        "$$\\sum_i x_i^2$$\n\n- one\n  1. two **bold**\n\n> quoted [@u-ABCD2345, p. 12]\n\n"
+        "```\ncode *raw*\n```"
+    )
+    made = html(markdown)
+    assert not re.search(r"\*\*|\| ---|```|\[@", made)
+    assert all(
+        sign in made
+        for sign in ("<table>", 'class="math"', "<ol>", "<blockquote>", "data-citation", "<pre>code")
+    )
+    assert note_markdown(made, "u") == markdown
+
+
 # ---- there and back ----------------------------------------------------------------------------------------
 
 WORDS = st.text('ab1*_`~#>|$\\[]()<&!.-+=:;^“”" éß漢', min_size=1, max_size=24)
