@@ -34,6 +34,7 @@ from bibgenie_desktop.services.provider_test import ProviderTest
 from bibgenie_desktop.services.tools.read_result import ReadResult
 from bibgenie_desktop.services.tools.registry import library_tools
 from bibgenie_desktop.services.tools.toolbox import Toolbox
+from bibgenie_desktop.services.web_library import WEB_KEY, WebLibraries, is_web_folder, web_folder, web_user
 from bibgenie_desktop.services.workspace import Workspace
 from bibgenie_desktop.services.zotero_changes.executor import Writing, ZoteroChanges
 from bibgenie_desktop.settings.config_file import ConfigFile
@@ -88,6 +89,8 @@ class Options:
     home: Path = field(default_factory=Path.home)
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     platform: str = sys.platform
+    zotero_org: str = ""
+    """Another address than that of zotero.org, for tests."""
 
     @property
     def data(self) -> DataDir:
@@ -184,6 +187,8 @@ def chosen_library(options: Options, preferences: Preferences) -> Candidate | No
     """
     if options.zotero_dir is not None:
         return check_directory(options.zotero_dir, candidates(options))
+    if (user := web_user(preferences.zotero_dir)) is not None:
+        return Candidate(web_folder(options.data.index, user), "zotero.org", None)
     if preferences.zotero_dir == SAMPLE:
         return check_directory(sample_library())
     if preferences.zotero_dir:
@@ -191,8 +196,10 @@ def chosen_library(options: Options, preferences: Preferences) -> Candidate | No
     return None
 
 
-def open_library(candidate: Candidate, private_dir: Path) -> ZoteroLibrary:
-    """A library that has not read anything yet."""
+def open_library(candidate: Candidate, private_dir: Path, web: WebLibraries | None = None) -> ZoteroLibrary:
+    """A library that has not read anything yet; without `web` one on zotero.org is only read offline."""
+    if is_web_folder(candidate.data_dir):
+        return (web or WebLibraries(candidate.data_dir.parent, now_ms)).open(candidate.data_dir, private_dir)
     source = LocalSource(candidate.data_dir, private_dir, now_ms)
     files = Files(candidate.data_dir, candidate.base_attachment_path)
     return ZoteroLibrary(source, files, Documents(), now_ms, private_dir)
@@ -200,6 +207,8 @@ def open_library(candidate: Candidate, private_dir: Path) -> ZoteroLibrary:
 
 def snapshot_name(candidate: Candidate) -> str:
     """The folder of a library's private copy: each library has its own."""
+    if is_web_folder(candidate.data_dir):
+        return candidate.data_dir.name
     digest = hashlib.sha256(str(candidate.data_dir.absolute()).encode()).hexdigest()
     return f"zotero-{digest[:12]}"
 
@@ -241,6 +250,7 @@ class Application:
         self._catalogue = read_catalogue(catalogue())
         self._store: StoreWorker
         self._library: ZoteroLibrary | None = None
+        self.web: WebLibraries
 
     async def open(self) -> None:
         """Raises `UserError`: config.toml is wrong, the data directory is in use or cannot be written."""
@@ -266,6 +276,10 @@ class Application:
         )
         self.workspace.use_changes(zotero_changes(self._store, self.secrets))
         self.providers = self._setup()
+        self.web = WebLibraries(
+            self.data.index, now_ms, self.secrets, lambda: BlockingHttp(local=False), self.choose_web_library,
+            variable=environment_name(WEB_KEY), address=self.options.zotero_org,
+        )  # fmt: skip
         await self.workspace.estimates.load()
         self.notices = notices
         try:
@@ -338,15 +352,23 @@ class Application:
         Raises `LibraryUnavailable`; the library in use then stays.
         """
         candidate = check_directory(path if path is not None else sample_library(), candidates(self.options))
+        await self._choose(candidate, str(path) if path is not None else SAMPLE)
+
+    async def choose_web_library(self, user_id: int) -> None:
+        """Makes an account's library, which was fetched, the one in use, now and at the next start."""
+        candidate = Candidate(web_folder(self.data.index, user_id), "zotero.org", None)
+        await self._choose(candidate, f"web:{user_id}")
+
+    async def _choose(self, candidate: Candidate, preference: str) -> None:
         before = self._library
         library = await self._use(candidate, load=True)
-        self.preferences = self.config.set_zotero_dir(str(path) if path is not None else SAMPLE)
+        self.preferences = self.config.set_zotero_dir(preference)
         log.info("library chosen: %s items", library.status.items)
         if before is not None:
             await before.close()
 
     async def _use(self, candidate: Candidate, *, load: bool = False) -> ZoteroLibrary:
-        library = open_library(candidate, self.data.index / snapshot_name(candidate))
+        library = open_library(candidate, self.data.index / snapshot_name(candidate), self.web)
         if load:
             try:
                 await library.ensure_loaded()

@@ -18,8 +18,9 @@ from bibgenie_desktop.zotero.online.client import WEB, KeyOwner, MakeHttp, key_o
 from bibgenie_desktop.zotero.online.errors import ZoteroBusy, ZoteroKeyRefused
 from bibgenie_desktop.zotero.online.web_cache import WebCache, stored_md5
 from bibgenie_desktop.zotero.online.web_files import MOST_BYTES, FileStore
+from bibgenie_desktop.zotero.online.web_progress import SyncProgress
 from bibgenie_desktop.zotero.online.web_reads import WebReads
-from bibgenie_desktop.zotero.online.web_sync import FIRST_WAIT_S, Synced, SyncProgress, WebSync
+from bibgenie_desktop.zotero.online.web_sync import FIRST_WAIT_S, Synced, WebSync
 from bibgenie_desktop.zotero.source import TakingCancelled
 
 GRACE_S: Final = 0.5

@@ -15,8 +15,8 @@ from bibgenie_desktop.zotero.documents import Documents
 from bibgenie_desktop.zotero.library import Attachment
 from bibgenie_desktop.zotero.online.web_account import WebAccount
 from bibgenie_desktop.zotero.online.web_files import WebFiles
+from bibgenie_desktop.zotero.online.web_progress import SyncProgress
 from bibgenie_desktop.zotero.online.web_source import WebSource
-from bibgenie_desktop.zotero.online.web_sync import SyncProgress
 from bibgenie_desktop.zotero.service import LibraryStatus, ZoteroLibrary
 from bibgenie_desktop.zotero.source import TakingCancelled
 
@@ -26,7 +26,8 @@ KeySource = Callable[[], Awaitable[str | None]]
 
 
 class WebLibrary(ZoteroLibrary):
-    """`key` gives the key of zotero.org when one is needed; it may ask the keyring."""
+    """`key` gives the key of zotero.org when one is needed; it may ask the keyring. The index lies in
+    `private_dir`, with the account's other files if none is named."""
 
     def __init__(
         self,
@@ -35,10 +36,12 @@ class WebLibrary(ZoteroLibrary):
         documents: Documents,
         clock: Clock,
         progress: Callable[[SyncProgress], None] = lambda _: None,
+        private_dir: Path | None = None,
     ) -> None:
         self._account = account
         self._web = WebSource(account, progress)
-        super().__init__(self._web, WebFiles(account.folder), documents, clock, account.folder)
+        private = private_dir or account.folder
+        super().__init__(self._web, WebFiles(account.folder), documents, clock, private)
         self._key = key
         self._fetching = asyncio.Lock()
         self._leaving = threading.Event()

@@ -18,7 +18,7 @@ from bibgenie_desktop.zotero.library import Contents
 from bibgenie_desktop.zotero.online.errors import ZoteroError
 from bibgenie_desktop.zotero.online.web_account import WebAccount
 from bibgenie_desktop.zotero.online.web_cache import WebCache
-from bibgenie_desktop.zotero.online.web_sync import SyncProgress
+from bibgenie_desktop.zotero.online.web_progress import SyncProgress
 from bibgenie_desktop.zotero.reader import read_contents
 from bibgenie_desktop.zotero.source import SourceKind, Taken
 

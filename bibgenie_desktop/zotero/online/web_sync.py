@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Literal, TypeVar
+from typing import Final, TypeVar
 
 from bibgenie_desktop.domain.ids import Clock
 from bibgenie_desktop.zotero.online.client import KeyOwner
@@ -24,6 +24,7 @@ from bibgenie_desktop.zotero.online.errors import (
     ZoteroUnreachable,
 )
 from bibgenie_desktop.zotero.online.web_cache import CachedLibrary, WebCache
+from bibgenie_desktop.zotero.online.web_progress import SyncProgress
 from bibgenie_desktop.zotero.online.web_reads import PAGE, SOME, Page, ServerFault, WebReads
 from bibgenie_desktop.zotero.online.web_tables import Kind
 from bibgenie_desktop.zotero.online.web_values import number, said
@@ -35,21 +36,7 @@ LONGEST_WAIT_S: Final = 600.0
 FIRST_WAIT_S: Final = 1.0
 TRIES: Final = 4
 
-Phase = Literal["account", "fetching", "waiting", "storing"]
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class SyncProgress:
-    """How far a synchronisation is: items of the present library, and libraries in all."""
-
-    phase: Phase
-    library: str = ""
-    done: int = 0
-    total: int = 0
-    libraries_done: int = 0
-    libraries: int = 0
-    wait_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from bibgenie_desktop.zotero.online.errors import (
 )
 from bibgenie_desktop.zotero.online.web_account import look_at_account
 from bibgenie_desktop.zotero.online.web_cache import FILE
+from bibgenie_desktop.zotero.online.web_progress import SyncProgress
 from bibgenie_desktop.zotero.online.web_reads import ServerFault
-from bibgenie_desktop.zotero.online.web_sync import SyncProgress
 from bibgenie_desktop.zotero.source import TakingCancelled
 from tests.zotero.helpers import SAMPLE, contents_of, generated
 from tests.zotero.online.web_bench import (

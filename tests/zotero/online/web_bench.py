@@ -13,8 +13,9 @@ from bibgenie_desktop.zotero.documents import Documents
 from bibgenie_desktop.zotero.library import Contents
 from bibgenie_desktop.zotero.online.web_account import WebAccount
 from bibgenie_desktop.zotero.online.web_library import WebLibrary
+from bibgenie_desktop.zotero.online.web_progress import SyncProgress
 from bibgenie_desktop.zotero.online.web_source import WebSource
-from bibgenie_desktop.zotero.online.web_sync import Synced, SyncProgress
+from bibgenie_desktop.zotero.online.web_sync import Synced
 from tests.zotero.helpers import now
 from tests.zotero.online.web_json import USER
 from tests.zotero.online.web_json import WebLibrary as ServedLibrary
