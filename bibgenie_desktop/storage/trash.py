@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
+from typing import Final
 
 from bibgenie_desktop.domain.errors import NotAllowed
 from bibgenie_desktop.domain.ids import SessionId
 from bibgenie_desktop.domain.messages import Session
 from bibgenie_desktop.storage.records import Records
 from bibgenie_desktop.storage.values import TrashCounts
+
+_BLOB: Final = re.compile(r'"blob":"([0-9a-f]{64})"')
+_NAMING: Final = (
+    ("message", "parts"),
+    ("pending_reply", "parts"),
+    ("draft", "content"),
+    ("follow_up", "content"),
+)
+"""Where pictures are named."""
 
 
 class Trash(Records):
@@ -35,18 +46,47 @@ class Trash(Records):
             return TrashCounts(len(sessions), len(trees), sum(self._nodes(tree) for tree in trees))
 
     def empty_trash(self, session_ids: Collection[SessionId] | None = None) -> TrashCounts:
-        """Removes trashed session pointers, and the nodes of each tree that has no session left."""
+        """Removes trashed session pointers, the nodes of each tree that has no session left, and the pictures
+        that nothing shows any more."""
         with self._db.writing(lasting=True):
             sessions = self._trashed(session_ids)
             trees = self._trees_going(sessions)
             counts = TrashCounts(len(sessions), len(trees), sum(self._nodes(tree) for tree in trees))
+            pictures = self._pictures(sessions, trees)
             for session_id in sessions:
                 for table in ("draft", "follow_up", "undone", "pin"):
                     self._db.run(f"DELETE FROM {table} WHERE session_id = ?", session_id)
                 self._db.run("DELETE FROM session WHERE id = ?", session_id)
             for tree_id in trees:
                 self._purge(tree_id)
+            self._forget(pictures)
             return counts
+
+    def _pictures(self, sessions: Collection[str], trees: Collection[str]) -> set[str]:
+        """The pictures of what goes, by content hash."""
+        found: set[str] = set()
+        for table, column, owner, going in (
+            ("message", "parts", "tree_id", trees),
+            ("draft", "content", "session_id", sessions),
+            ("follow_up", "content", "session_id", sessions),
+        ):
+            for one in going:
+                found |= self._named_in(table, column, f"{owner} = ?", one)
+        return found
+
+    def _forget(self, pictures: set[str]) -> None:
+        """Removes those of these pictures that are named nowhere else."""
+        for table, column in _NAMING:
+            if pictures:
+                pictures -= self._named_in(table, column, "1")
+        for sha256 in pictures:
+            self._db.run("DELETE FROM blob WHERE sha256 = ?", sha256)
+
+    def _named_in(self, table: str, column: str, where: str, *values: str) -> set[str]:
+        rows = self._db.rows(
+            f"SELECT {column} FROM {table} WHERE {where} AND instr({column}, '\"blob\":')", *values
+        )
+        return {sha256 for (text,) in rows for sha256 in _BLOB.findall(str(text))}
 
     def _trashed(self, session_ids: Collection[SessionId] | None) -> list[str]:
         rows = self._db.rows(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from bibgenie_desktop.domain.errors import NotAllowed, StaleBranch
 from bibgenie_desktop.domain.ids import MessageId
 from bibgenie_desktop.domain.locators import Locator
 from bibgenie_desktop.domain.messages import Checkpoint
-from bibgenie_desktop.domain.parts import Draft, ImagePart, ResourcePart, TextPart
+from bibgenie_desktop.domain.parts import Draft, ImagePart, ResourcePart, TextPart, ToolPart
 from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.storage.values import TrashCounts
 from tests.storage.helpers import (
@@ -245,6 +246,28 @@ def test_nodes_go_only_with_the_last_session_of_their_tree(store: Store, path: P
     assert [row.session.id for row in store.sessions()] == [kept.id]
     assert (count(path, "message"), count(path, "checkpoint"), count(path, "tree")) == (2, 0, 1)
     assert (count(path, "purge_permit"), count(path, "last_child"), count(path, "draft")) == (0, 1, 0)
+
+
+def test_pictures_go_with_the_last_thing_that_shows_them(store: Store, path: Path) -> None:
+    own, shared, looked, typed, open_ = (
+        ImagePart(store.put_blob(name.encode(), "image/png", 9, 9), name, "image/png", 9, 9)
+        for name in ("own", "shared", "looked", "typed", "open")
+    )
+    session = store.create_session("Pictures", MODEL)
+    session, _, _ = store.send(session.id, session.head, (own, shared), reply_id(store), MODEL)
+    seen = ToolPart("t", "view_page", {}, "done", images=(looked,))
+    session = store.finish(session.id, "complete", "", (seen,), ()).session
+    store.save_draft(session.id, None, Draft("", (typed,)))
+    other, *_ = conversation(store, 1)
+    store.save_draft(other.id, None, Draft("", (shared,)))
+    store.send(other.id, other.head, (TextPart("?"),), reply_id(store), MODEL)
+    store.save_pending(other.id, (replace(seen, images=(open_,)),), ())
+    store.trash(session.id)
+    assert count(path, "blob") == 5
+    store.empty_trash()
+    assert store.blob(shared.blob).data == b"shared"
+    assert store.blob(open_.blob).data == b"open"
+    assert count(path, "blob") == 2
 
 
 def test_a_session_with_an_answer_under_way_is_not_emptied(store: Store, path: Path) -> None:
