@@ -86,8 +86,9 @@ class VirtualColumn(QAbstractScrollArea):
     def live_widgets(self) -> int:
         return len(self._live)
 
-    def set_rows(self, rows: Sequence[Row], *, older: int = 0, keep: str = "") -> None:
-        """Show other rows, from the end; `keep` names a row that stays where it is on the screen.
+    def set_rows(self, rows: Sequence[Row], *, older: int = 0, keep: str = "", keep_as: str = "") -> None:
+        """Show other rows, from the end; `keep` names a row that stays where it is on the screen, `keep_as`
+        the one that takes its place.
 
         `older`: how many messages there are before the first row.
         """
@@ -106,7 +107,8 @@ class VirtualColumn(QAbstractScrollArea):
                     self._drop(row_id)
         finally:
             self._busy = False
-        self._anchor = Anchor(self._index[keep], held) if held is not None and keep in self._index else None
+        place = self._index.get(keep_as or keep)
+        self._anchor = Anchor(place, held) if held is not None and place is not None else None
         self._place()
 
     def append(self, row: Row) -> None:

@@ -209,14 +209,6 @@ class Desk(QObject):
         self.sessions.refresh()
         self.branches.show_chat(conversation.chat)
         self.context_desk.show(conversation)
-        label = conversation.model_label(conversation.chat.session.model)
-        builtin = conversation.chat.session.model.startswith("builtin/")
-        self.window.welcome.show_model(
-            label,
-            tr("Finds and quotes passages. No model, no network, no key.")
-            if builtin
-            else tr("Answers come from this model; another one can be chosen above."),
-        )
 
     def _on_title_changed(self, title: str, origin: str) -> None:
         self.window.toolbar.show_title(title, origin)

@@ -27,6 +27,8 @@ class Front(QObject):
         self._places: dict[str, tuple[str, int] | None] = {}
         self._shown = ""
         self._ids: list[str] = []
+        self._sibling = ""
+        """The version that is about to give way to another one."""
         self.writing = Writing(window, chats, self)
         self.announcing = Announcing(window, chats, self)
         self._view.set_allowed(self._chats.allowed)
@@ -43,6 +45,7 @@ class Front(QObject):
         view.retry_requested.connect(self._on_retry_requested)
         view.retry_with_requested.connect(self.retry_with_requested)
         view.edit_requested.connect(self._on_edit_requested)
+        view.sibling_requested.connect(self._on_sibling_requested)
         view.fork_requested.connect(chats.fork)
         view.older_requested.connect(chats.load_older)
         view.quote_requested.connect(self._window.composer.quote)
@@ -74,11 +77,26 @@ class Front(QObject):
         else:
             keep = next((i for i in before if i in set(ids)), "") if before else ""
             fresh = not before
-            self._view.set_rows(rows, older=older, keep="" if fresh or self._view.is_following else keep)
+            version = self._version_of(before, ids)
+            if version:
+                self._view.set_rows(rows, older=older, keep=self._sibling, keep_as=version)
+                self._sibling = ""
+            else:
+                following = fresh or self._view.is_following
+                self._view.set_rows(rows, older=older, keep="" if following else keep)
             if fresh:
                 self._view.restore(self._places.pop(self._shown, None))
         front = self._chats.front
         self._window.show_welcome(front is not None and front.empty and front.chat.damaged is None)
+
+    def _version_of(self, before: list[str], ids: list[str]) -> str:
+        """The row that stands where the version stood that was switched away from; empty: none was."""
+        if not self._sibling or self._sibling in ids or self._sibling not in before:
+            return ""
+        places = {id: place for place, id in enumerate(ids)}
+        above = before[: before.index(self._sibling)]
+        place = next((places[id] + 1 for id in reversed(above) if id in places), 0)
+        return ids[place] if place < len(ids) else ""
 
     def _older(self) -> int:
         """How many messages come before the first one that is loaded."""
@@ -113,10 +131,12 @@ class Front(QObject):
             return
         self.writing.refresh()
         front = chats.front
-        window.toolbar.show_model(
-            front.model_label(chat.session.model) if front is not None else "",
-            chats.refusal(Action.CHOOSE_MODEL),
-        )
+        label = front.model_label(chat.session.model) if front is not None else ""
+        window.toolbar.show_model(label, chats.refusal(Action.CHOOSE_MODEL))
+        builtin = chat.session.model.startswith("builtin/")
+        said = tr("Finds and quotes passages. No model, no network, no key.")
+        other = tr("Answers come from this model; another one can be chosen above.")
+        window.welcome.show_model(label, said if builtin else other)
         window.toolbar.show_compact(chats.refusal(Action.COMPACT))
         window.welcome.show_reason(chats.refusal(Action.SEND))
         self._view.refresh_actions()
@@ -145,6 +165,9 @@ class Front(QObject):
                 tone="accent",
             )
         self._chats.retry(row_id)
+
+    def _on_sibling_requested(self, row_id: str, _step: int) -> None:
+        self._sibling = row_id
 
     def _on_edit_requested(self, row_id: str) -> None:
         self._window.composer.flush_draft()  # it comes back after the edit

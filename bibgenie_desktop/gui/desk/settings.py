@@ -57,6 +57,8 @@ class SettingsDesk(QObject):
         self._window, self._adjustable, self._library = window, adjustable, library
         self._keep = keep_appearance
         self._dialog: SettingsDialog | None = None
+        self._sure: object = None
+        """What was typed when leaving was asked for and not done yet."""
         self._providers: ProvidersPage | None = None
         self._compaction: CompactionPage | None = None
         self.presenter: SettingsPresenter | None = None
@@ -75,6 +77,7 @@ class SettingsDesk(QObject):
         dialog = SettingsDialog(pages, id, self._window)
         self._dialog = dialog
         dialog.done_requested.connect(self._on_done)
+        dialog.leave_requested.connect(self._on_leave)
         dialog.closed.connect(self._on_closed)
         if self._providers is not None:
             dialog.narrowed.connect(self._providers.set_narrow)
@@ -162,6 +165,19 @@ class SettingsDesk(QObject):
     def _on_done(self) -> None:
         self._save_then(self._close)
 
+    def _on_leave(self) -> None:
+        """What was typed and not saved goes only at a second Esc."""
+        page, dialog = self._providers, self._dialog
+        if dialog is None:
+            return
+        typed = page.fields.typed() if page is not None and page.fields.touched else None
+        if page is None or typed is None or typed == self._sure:
+            dialog.leave()
+            return
+        self._sure = typed
+        dialog.show_page("providers")
+        page.fields.say(tr("This is not saved yet. Done saves it; Esc once more discards it."), "warn")
+
     def _save_then(self, after: Callable[[], object]) -> None:
         """What was typed is saved first; where that fails, nothing else happens and the page says why."""
         page = self._providers
@@ -177,7 +193,7 @@ class SettingsDesk(QObject):
             self._dialog.accept()
 
     def _on_closed(self) -> None:
-        self._dialog = self._providers = self._compaction = None
+        self._dialog = self._providers = self._compaction = self._sure = None
         if self.presenter is not None:
             self.presenter.leave()
 

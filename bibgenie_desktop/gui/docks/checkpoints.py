@@ -190,7 +190,8 @@ def _change(sign: str, tone: str, statement: str) -> QFrame:
 
 
 class ReviseDialog(QDialog):
-    """The summary as text. It closes only when the new one is stored; until then nothing typed is lost."""
+    """The summary as text. It closes when the new one is stored; what was changed goes only at a second Esc
+    or Cancel."""
 
     revised = Signal(str)
 
@@ -199,6 +200,7 @@ class ReviseDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("reviseDialog")
         self.setWindowTitle(tr("Revise the summary"))
+        self._before, self._sure = summary, ""
         self.text = QPlainTextEdit(summary)
         self.text.setAccessibleName(tr("Summary"))
         self.text.setTabChangesFocus(True)
@@ -206,7 +208,7 @@ class ReviseDialog(QDialog):
         self._fault.setObjectName("reviseFault")
         self._fault.hide()
         self._save: QPushButton = push(tr("Use this summary"), "primary", object_name="useSummary")
-        cancel = push(tr("Cancel"), "quiet", object_name="cancelRevise")
+        self._cancel = cancel = push(tr("Cancel"), "quiet", object_name="cancelRevise")
         said = tr(
             "It becomes a new checkpoint; the old one stays in Branches. All {0} sections must stay, and "
             "each statement keeps its mark: [user], [tool] or [inference]."
@@ -227,6 +229,16 @@ class ReviseDialog(QDialog):
         self.resize(min(px(720), room.width() - 64), min(px(640), room.height() - 64))
         self._save.clicked.connect(self._on_save_clicked)
         cancel.clicked.connect(self.reject)
+
+    def reject(self) -> None:
+        """Esc, Cancel or the window's cross."""
+        typed = self.text.toPlainText()
+        if typed in (self._before, self._sure):
+            super().reject()
+            return
+        self._sure = typed
+        self._cancel.setText(tr("Discard changes"))
+        self.say(tr("Your changes are not used yet. Once more, and they are gone."))
 
     def say(self, fault: str) -> None:
         """Why it cannot be used."""

@@ -206,9 +206,10 @@ class SettingsPresenter(QObject):
             self._states.pop(entry.id, None)  # what was tested may be another thing now
         stored = next((e for e in self._stored() if e.id == entry.id), entry)
         self._show_stored(stored)
-        self.said.emit(" ".join(notices) or tr("Saved."), "warn" if notices else "ok")
         if key and not await self.keys.save(stored, key):
+            self.said.emit(tr("The provider is saved, but its key is not kept yet."), "warn")
             return
+        self.said.emit(" ".join(notices) or tr("Saved."), "warn" if notices else "ok")
         if not key:
             self.keys.show(stored)
         if after is not None:

@@ -60,9 +60,11 @@ class Scrim(QWidget):
 
 
 class SettingsDialog(QDialog):
-    """Opened with `open_over`; `done_requested` follows the Done button, `closed` however it ends."""
+    """Opened with `open_over`; `done_requested` follows the Done button, `leave_requested` Esc and the
+    window's cross, `closed` however it ends."""
 
     done_requested = Signal()
+    leave_requested = Signal()
     closed = Signal()
     narrowed = Signal(bool)
 
@@ -121,6 +123,13 @@ class SettingsDialog(QDialog):
         self.open()
         self._refit()
         self._focus_page()
+
+    def reject(self) -> None:
+        self.leave_requested.emit()
+
+    def leave(self) -> None:
+        """Closes without another question."""
+        super().reject()
 
     def _refit(self) -> None:
         window = self.parentWidget()

@@ -1,0 +1,118 @@
+"""What was typed and not saved, and what stays in its place: dialogs that are left, versions, the model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLabel
+
+from bibgenie_desktop.gui.docks.checkpoints import ReviseDialog
+from tests.gui.bench import Bench, bench
+from tests.gui.test_context_dock import compact, point
+from tests.gui.test_settings import KEY, lab, settings
+from tests.scripted_server import ScriptedServer, text
+from tests.services.desk import summary_text
+from tests.services.test_provider_setup import Ring
+
+
+async def test_esc_keeps_a_revised_summary_until_it_is_pressed_again(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    with ScriptedServer() as server:
+        async with bench(tmp_path, server) as on:
+            server.script(text("One."), text("Two."))
+            await on.ask_and_wait("U1 " + "word " * 400)
+            await on.ask_and_wait("U2")
+            on.window.open_dock("context")
+            await compact(on, summary_text())
+            await on.until(lambda: point(on) is not None)
+            on.hands.click(on.button("reviseSummary"))
+            dialog = on.window.findChild(ReviseDialog)
+            on.hands.press(dialog, Qt.Key.Key_Escape)  # nothing was changed
+            await on.until(lambda: on.window.findChild(ReviseDialog) is None)
+            on.hands.click(on.button("reviseSummary"))
+            dialog = on.window.findChild(ReviseDialog)
+            dialog.text.setPlainText("half a thought")
+            on.hands.press(dialog, Qt.Key.Key_Escape)
+            assert dialog.isVisible()
+            assert "not used yet" in dialog.findChild(QLabel, "reviseFault").text()
+            dialog.text.setPlainText("a whole one")
+            on.hands.press(dialog, Qt.Key.Key_Escape)
+            assert dialog.isVisible()  # changed again, asked again
+            on.hands.press(dialog, Qt.Key.Key_Escape)
+            await on.until(lambda: on.window.findChild(ReviseDialog) is None)
+
+
+async def test_esc_in_the_settings_keeps_what_was_typed_until_it_is_pressed_again(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with settings(tmp_path, server, lab(server, "scripted")) as on:
+            on.fill("providerAddress", "http://127.0.0.1:9/v1")
+            on.hands.press(on.dialog, Qt.Key.Key_Escape)
+            assert not on.closed
+            assert "not saved yet" in on.label("formSaid")
+            assert on.field("providerAddress").text() == "http://127.0.0.1:9/v1"
+            on.hands.press(on.dialog, Qt.Key.Key_Escape)
+            await on.until(lambda: on.closed)
+            assert "127.0.0.1:9" not in on.config
+
+
+async def test_esc_closes_settings_in_which_nothing_was_typed(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with settings(tmp_path, server, lab(server, "scripted")) as on:
+            on.hands.press(on.dialog, Qt.Key.Key_Escape)
+            await on.until(lambda: on.closed)
+
+
+async def test_saved_is_not_said_while_the_key_has_no_place(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with settings(tmp_path, server, lab(server, "scripted"), ring=Ring(locked=True)) as on:
+            said: list[str] = []
+            presenter = on.desk.settings.presenter
+            assert presenter is not None
+            presenter.said.connect(lambda words, _tone: said.append(words))
+            on.fill("providerKey", KEY)
+            on.push("saveProvider")
+            await on.until(lambda: "keyring could not be opened" in on.label("keySaid"))
+            await on.until(lambda: "its key is not kept yet" in on.label("formSaid"))
+            assert "Saved." not in said
+
+
+async def test_the_first_page_names_the_model_that_was_chosen(qapp: QApplication, tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with bench(tmp_path, server) as on:
+            assert on.window.welcome_shown
+            names = lambda: {w.text() for w in on.window.welcome.findChildren(QLabel)}  # noqa: E731
+            await on.until(lambda: "scripted" in names())
+            on.desk.chats.choose_model("test/small")
+            await on.until(lambda: "small" in names() and "scripted" not in names())
+
+
+def top_of(on: Bench, row_id: str) -> int | None:
+    held = on.window.conversation._top_of(row_id)
+    return None if held is None else round(held)
+
+
+async def test_another_version_stands_where_the_one_before_stood(qapp: QApplication, tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with bench(tmp_path, server) as on:
+            server.script(text("One.\n\n" * 40), text("Two.\n\n" * 70), text("Other.\n\n" * 60))
+            await on.ask_and_wait("U1")
+            await on.ask_and_wait("U2")
+            first = on.answers[-1].id
+            on.desk.chats.retry(first)
+            await on.until(lambda: on.answers[-1].id != first and not on.answers[-1].streaming)
+            await on.until_idle()
+            second = on.answers[-1].id
+            await on.until(lambda: on.answers[-1].siblings == (2, 2))
+            view = on.window.conversation
+            view.scroll_to(second)
+            await on.desk.tasks.settle(2.0)
+            before = top_of(on, second)
+            assert before is not None
+            view.sibling_requested.emit(second, -1)
+            await on.until(lambda: on.answers[-1].id == first)
+            assert top_of(on, first) == before
+            view.sibling_requested.emit(first, 1)
+            await on.until(lambda: on.answers[-1].id == second)
+            assert top_of(on, second) == before
