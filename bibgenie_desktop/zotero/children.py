@@ -161,6 +161,18 @@ class Children:
             if row not in deleted and library in libraries
         )
 
+    def account(self) -> str:
+        """The part of an address that names the person's own library."""
+        said = {
+            str(key): str(value)
+            for setting, key, value in self._tables.rows("settings", "setting", "key", "value")
+            if setting == "account" and value
+        }
+        if said.get("userID", "").isdigit():
+            return f"users/{said['userID']}"
+        local = said.get("localUserKey", "")
+        return f"users/local/{local}" if local.isalnum() else ""
+
     def binned_ids(
         self, owners: Mapping[str, Mapping[int, Owner]], binned: Mapping[int, str]
     ) -> frozenset[str]:

@@ -144,6 +144,7 @@ class IndexWriter:
             "tag_colors": [[lib, name, color] for (lib, name), color in frame.tag_colors.items()],
             "saved_searches": searches,
             "trashed": sorted(frame.trashed),
+            "account": frame.account,
         }
         schema.set_facts(self._db, {name: pack(value) for name, value in parts.items()})
 

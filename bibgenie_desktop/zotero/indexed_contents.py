@@ -219,6 +219,7 @@ def indexed_contents(state: IndexState) -> Contents:
         tag_colors={(lib, name): color for lib, name, color in json.loads(facts["tag_colors"])},
         saved_searches=searches_of(json.loads(facts["saved_searches"]), known),
         trashed=frozenset(json.loads(facts["trashed"])),
+        account=json.loads(facts["account"]) if "account" in facts else "",
     )
 
 

@@ -215,3 +215,6 @@ class Contents:
     saved_searches: tuple[SavedSearch, ...] = ()
     trashed: frozenset[str] = frozenset()
     """Ids of what lies in the trash, itself or with what it belongs to."""
+    account: str = ""
+    """How addresses of works name the person's own library: `users/12`, `users/local/KEY` where Zotero never
+    synced; empty where neither is known."""

@@ -210,6 +210,7 @@ class _Reader:
             tag_colors=children.tag_colors(libraries),
             saved_searches=children.saved_searches(libraries),
             trashed=gone,
+            account=children.account(),
         )
 
     def _fill_keys(self, items: dict[str, Item], libraries: dict[int, Library]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from bibgenie_desktop.zotero.annotations import color_name, place_of
 from bibgenie_desktop.zotero.better_bibtex import BetterBibtex
 from bibgenie_desktop.zotero.counts import Counts
 from bibgenie_desktop.zotero.library import Contents
-from tests.zotero.helpers import FIXTURES, SAMPLE, contents_of, generated, manifest, titled
+from tests.zotero.helpers import FIXTURES, SAMPLE, contents_of, generated, manifest, opened_library, titled
 from tests.zotero.test_reader import WALKER, changed
 
 
@@ -69,6 +70,19 @@ def test_every_version_tells_the_same_of_notes_marks_and_relations(
     assert any(a.place.selector == "p:first-of-type" for a in contents.annotations.values())
     group = [a for a in contents.annotations.values() if a.id.startswith("g4512345-")]
     assert any(a.author for a in group)
+
+
+async def test_the_account_that_addresses_name_is_known_at_once_and_after_a_restart(tmp_path: Path) -> None:
+    for _ in range(2):
+        library = opened_library(SAMPLE, tmp_path / "private")
+        await library.ensure_loaded()
+        assert library.contents.account == "users/local/sAmPlE01"
+        await library.close()
+
+
+def test_every_fixture_names_its_account(fixture_library: Path, tmp_path: Path) -> None:
+    account = contents_of(fixture_library, tmp_path / "private").account
+    assert re.fullmatch(r"users/\d+", account)
 
 
 def test_a_trashed_item_takes_its_notes_and_marks_with_it(tmp_path: Path, sample: Contents) -> None:

@@ -9,6 +9,7 @@ from bibgenie_desktop.zotero import links
 from bibgenie_desktop.zotero.annotations import Annotation
 from bibgenie_desktop.zotero.library import Attachment, Item, Library
 from bibgenie_desktop.zotero.online.note_rules import Cited
+from bibgenie_desktop.zotero.overview import marks_in
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 SITE: Final = "http://zotero.org"
@@ -39,10 +40,10 @@ class LibraryNaming:
         elif mark is not None and _plain(mark.text) != _plain(quote):
             mark = None  # its words are not these: a highlight would put them into the person's mouth
         return Cited(
-            uri=_uri(item.library, item.key),
+            uri=self._uri(item.library, item.key),
             label=links.item_label(item),
             page=self._printed(item, attachment, page),
-            attachment_uri=_uri(attachment.library, attachment.key) if attachment is not None else "",
+            attachment_uri=self._uri(attachment.library, attachment.key) if attachment is not None else "",
             annotation=mark.key if mark is not None else "",
             color=mark.color if mark is not None else "",
             page_index=page - 1 if page else None,
@@ -51,13 +52,19 @@ class LibraryNaming:
     def _marked(self, attachment: Attachment, page: int | None, quote: str) -> Annotation | None:
         """The person's mark on exactly these words, on this page where one is named."""
         wanted = _plain(quote)
-        for mark in self._library.contents.annotations.values():
-            if mark.attachment_id != attachment.id or mark.type not in ("highlight", "underline"):
+        for mark in marks_in(self._library.contents, attachment.id):
+            if mark.type not in ("highlight", "underline"):
                 continue
             elsewhere = page is not None and mark.place.page_index not in (None, page - 1)
             if not elsewhere and _plain(mark.text) == wanted:
                 return mark
         return None
+
+    def _uri(self, library: Library, key: str) -> str:
+        """As notes name works. Where no account is known, 0 stands for it until it is written."""
+        own = self._library.contents.account or "users/0"
+        where = own if library.group_id is None else f"groups/{library.group_id}"
+        return f"{SITE}/{where}/items/{key}"
 
     def _printed(self, item: Item, attachment: Attachment | None, page: int | None) -> str:
         """The printed number of a page, where the file was opened before; else the physical one."""
@@ -76,9 +83,3 @@ class LibraryNaming:
 
 def _plain(text: str) -> str:
     return " ".join(text.split())
-
-
-def _uri(library: Library, key: str) -> str:
-    """As notes name works. The account's number is put in when it is written: 0 stands for it."""
-    where = "users/0" if library.group_id is None else f"groups/{library.group_id}"
-    return f"{SITE}/{where}/items/{key}"
