@@ -98,7 +98,9 @@ class ZoteroChanges:
         store: StoreWorker,
         make_writing: Callable[[], Writing],
         forbidden: Callable[[ZoteroLibrary], str] = lambda _: "",
+        closing_s: float = CLOSING_S,
     ) -> None:
+        self._closing_s = closing_s
         self._store, self._make_writing, self._forbidden = store, make_writing, forbidden
         self._made: Writing | None = None
         self._library: ZoteroLibrary | None = None
@@ -168,7 +170,10 @@ class ZoteroChanges:
         for stop in self._stops:
             stop.set()
         if self._tasks:
-            await asyncio.wait(set(self._tasks), timeout=CLOSING_S)
+            _, left = await asyncio.wait(set(self._tasks), timeout=self._closing_s)
+            for task in left:  # Zotero's dialog is still open: the next start says that it is not known
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
 
     async def _followed(self, task: asyncio.Task[Outcome], stop: threading.Event, call_id: str) -> Outcome:
         self._tasks.add(task)

@@ -54,13 +54,14 @@ async def workbench(
     zotero: ZoteroServer | None,
     keyring: MemoryKeyring | None = None,
     forbidden: str = "",
+    closing_s: float = 5.0,
 ) -> AsyncIterator[Workbench]:
     library = opened_library(sample_library(), folder / "private")
     await library.ensure_loaded()
     ways = writing(keyring, local=zotero.local if zotero is not None else NOWHERE)
     try:
         async with desk(folder, server) as on:
-            changes = ZoteroChanges(on.store, lambda: ways, lambda _: forbidden)
+            changes = ZoteroChanges(on.store, lambda: ways, lambda _: forbidden, closing_s)
             on.workspace.use_changes(changes)
             on.workspace.use_library(library)
             try:

@@ -14,7 +14,7 @@ from bibgenie_desktop.services import events
 from bibgenie_desktop.services.chat import Chat
 from bibgenie_desktop.services.tools.base import Card, Decision, ToolResult
 from bibgenie_desktop.services.tools.propose_change import ProposeChange
-from bibgenie_desktop.storage.journal import NOT_ANSWERED
+from bibgenie_desktop.storage.journal import NOT_ANSWERED, NOT_KNOWN
 from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.zotero.note_citations import cited_ids
 from bibgenie_desktop.zotero.note_markdown import note_markdown
@@ -330,6 +330,31 @@ async def test_stop_while_zotero_asks_writes_nothing_and_the_proposal_stays(tmp_
             assert zotero.writes == []
             (shown,) = await bench.proposals(chat)
             assert shown.state == "failed"
+
+
+async def test_quitting_while_zotero_asks_leaves_nothing_behind_and_is_told_at_the_next_start(
+    tmp_path: Path,
+) -> None:
+    keyring = MemoryKeyring()
+    with ScriptedServer() as server, ZoteroServer() as zotero:
+        async with workbench(tmp_path, server, zotero, keyring, closing_s=0.1) as bench:
+            put_into(zotero, bench.library.contents)
+            chat, running = await proposed(bench, server)
+            chat.answer_card(Decision("accepted"))
+            while not zotero.asked:  # noqa: ASYNC110 - the server is in another thread
+                await asyncio.sleep(0.01)
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+        zotero.dialog("always")  # answered after the end
+        async with workbench(tmp_path, server, zotero, keyring) as bench:
+            chat = await bench.on.chat(chat.session_id)
+            assert call_of(chat).result == NOT_KNOWN
+            (shown,) = await bench.proposals(chat)
+            assert shown.state == "accepted"
+            assert zotero.writes == []
+            zotero.dialog("always")
+            assert (await bench.changes.accept(shown.call_id, Decision("accepted"))).written
+            assert len(zotero.notes) == 1
 
 
 async def test_a_declined_proposal_can_still_be_declined_later_but_not_undone(tmp_path: Path) -> None:
