@@ -61,6 +61,7 @@ class Showing:
                 f"{full_id[:60]} is no annotation." if "annotation" not in wrong else wrong
             ) from None
         item = self._library.contents.items[annotation.item_id]
+        await self._library.bring(self._library.contents.attachments[annotation.attachment_id])
         image = await self._library.annotation_image(annotation, dpi)
         facts = {"annotation_id": annotation.id, "attachment_id": annotation.attachment_id}
         resource = annotation_resource(annotation, self._library.contents)
