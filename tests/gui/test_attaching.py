@@ -244,7 +244,7 @@ async def test_model_that_does_not_see_is_named_and_gets_a_note(qapp: QApplicati
             assert not note.isVisible()
             await chat.choose_model(f"test/{SMALL}")
             await on.until(note.isVisible)
-            assert note.text().startswith("small does not see pictures")  # type: ignore[attr-defined]
+            assert note.text().startswith("small is not known to see pictures")  # type: ignore[attr-defined]
             await on.ask_and_wait("What is it?")
             content = server.bodies[0]["messages"][-1]["content"]
             assert content == (

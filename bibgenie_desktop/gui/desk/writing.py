@@ -165,7 +165,11 @@ class Writing(QObject):
         if chat is None or not any(isinstance(part, ImagePart) for part in self._attached.attached):
             return ""
         name = self._pictures.blind(chat.session.model)
-        return tr("{0} does not see pictures: it is told their names and sizes.").format(name) if name else ""
+        return (
+            tr("{0} is not known to see pictures: it is told their names and sizes.").format(name)
+            if name
+            else ""
+        )
 
     def _on_attach_requested(self) -> None:
         dialog = QFileDialog(self._window, tr("Attach pictures"))
