@@ -232,14 +232,21 @@ def zotero_changes(store: StoreWorker, secrets: SecretStore) -> ZoteroChanges:
     return ZoteroChanges(store, writing, forbidden)
 
 
+def index_folder(options: Options, candidate: Candidate) -> Path:
+    """Where the application keeps the index of a library."""
+    return options.data.index / snapshot_name(candidate)
+
+
 class Application:
     """The running application behind its window. One process owns a data directory."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
         self.data = options.data
-        self.config = ConfigFile(self.data.config)
+        self.config = ConfigFile(self.data.config, self.data.backups / "config.toml")
         self.preferences = Preferences()
+        self.config_fault: UserError | None = None
+        """Why config.toml cannot be used: the last good values count, and nothing is written to it."""
         self.secrets = SecretStore(options.environment)
         self.workspace: Workspace
         self.providers: ProviderSetup
@@ -253,10 +260,13 @@ class Application:
         self.web: WebLibraries
 
     async def open(self) -> None:
-        """Raises `UserError`: config.toml is wrong, the data directory is in use or cannot be written."""
+        """Raises `UserError`: the data directory is in use or cannot be written."""
         forbid_core_dumps()
         self.data.create()
-        self.preferences = self.config.load()
+        try:
+            self.preferences = self.config.load()
+        except UserError as error:
+            self.config_fault, self.preferences = error, self.config.last_good()
         self._store = StoreWorker(self.data.database, now_ms, id_maker())
         try:
             await self._store.open()
@@ -300,6 +310,12 @@ class Application:
         models, notices = await self._models()
         self.workspace.use_models(models)
         return notices
+
+    async def read_config_again(self) -> None:
+        """Takes config.toml after it was mended. Raises `UserError` while it is wrong."""
+        await self._providers_changed()
+        self.workspace.use_automatic(self.preferences.automatic_compaction)
+        self.config_fault = None
 
     def _setup(self) -> ProviderSetup:
         def make(entry: ProviderEntry, key: KeySource) -> HttpProvider:

@@ -8,18 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from bibgenie_desktop.cli.reading import require_directory
-from bibgenie_desktop.compose import Options, candidates, chosen_library, open_library
+from bibgenie_desktop.compose import Options, candidates, chosen_library, index_folder, open_library
 from bibgenie_desktop.domain.errors import LibraryUnavailable
 from bibgenie_desktop.settings.config_file import ConfigFile
 from bibgenie_desktop.settings.preferences import Preferences
 from bibgenie_desktop.zotero.discovery import Candidate
-from bibgenie_desktop.zotero.service import ZoteroLibrary
+from bibgenie_desktop.zotero.index_report import IndexReport, index_report
+from bibgenie_desktop.zotero.service import LibraryStatus, ZoteroLibrary
 
 
 def inspect_library(options: Options, private: Path) -> dict[str, Any]:
     """Raises `LibraryUnavailable`, and `UserError` where config.toml is needed and wrong."""
     candidate, chosen = _candidate(options)
-    return asyncio.run(_read(candidate, private, chosen=chosen))
+    return asyncio.run(_read(options, candidate, private, chosen=chosen))
 
 
 def _candidate(options: Options) -> tuple[Candidate, bool]:
@@ -40,16 +41,32 @@ def _candidate(options: Options) -> tuple[Candidate, bool]:
     )
 
 
-async def _read(candidate: Candidate, private: Path, *, chosen: bool) -> dict[str, Any]:
+async def _read(options: Options, candidate: Candidate, private: Path, *, chosen: bool) -> dict[str, Any]:
     library = open_library(candidate, private)
     try:
         await library.ensure_loaded()
-        return _report(library, candidate, chosen=chosen)
+        return _report(options, library, candidate, chosen=chosen)
     finally:
         await library.close()
 
 
-def _report(library: ZoteroLibrary, candidate: Candidate, *, chosen: bool) -> dict[str, Any]:
+def _index(report: IndexReport, status: LibraryStatus) -> dict[str, Any]:
+    """What the application's own index holds; the command reads beside it and changes nothing in it."""
+    present = report.taken_at > 0
+    return {
+        "kind": "file" if present else "none yet",
+        "items": report.items,
+        "texts": report.texts,
+        "without_text": report.without_text,
+        "taken_at": report.taken_at,
+        "age_ms": max(0, status.taken_at + status.age_ms - report.taken_at) if present else 0,
+        "bytes": report.bytes,
+    }
+
+
+def _report(
+    options: Options, library: ZoteroLibrary, candidate: Candidate, *, chosen: bool
+) -> dict[str, Any]:
     status, contents = library.status, library.contents
     items = Counter(item.library.id for item in library.items)
     attachments = Counter(a.library.id for a in contents.attachments.values())
@@ -64,7 +81,7 @@ def _report(library: ZoteroLibrary, candidate: Candidate, *, chosen: bool) -> di
         "snapshot_age_ms": status.age_ms,
         "stale": status.stale,
         "notice": status.notice,
-        "index": {"kind": "metadata in memory", "items": status.items},
+        "index": _index(index_report(index_folder(options, candidate)), status),
         "libraries": [
             {
                 "id": one.id,

@@ -47,6 +47,7 @@ class LibraryIndex:
         for path in self._files():
             try:
                 contents = self._opened(path)
+                taken = _taken_of(self._facts)
             except (sqlite3.Error, ValueError, KeyError, OSError):
                 self._path = None
                 if _finished(path):
@@ -56,7 +57,7 @@ class LibraryIndex:
             if self._facts["source"] != str(source.data_dir.absolute()):
                 self._path = None
                 continue
-            return _taken_of(self._facts), contents
+            return taken, contents
         return None
 
     def bring_up(
@@ -78,7 +79,7 @@ class LibraryIndex:
                 if self._changed(taken.database, facts, taken):
                     return self._opened(self._path)
             except (sqlite3.Error, ValueError, KeyError) as error:
-                log.warning("the index is made anew: %s", type(error).__name__, exc_info=True)
+                log.warning("the index is made anew: %s", type(error).__name__)
                 self.notice = DAMAGED
         if damaged(before):
             self.notice = DAMAGED

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from pathlib import Path
 
 import pytest
 
+from bibgenie_desktop.compose import Options, chosen_library, index_folder, open_library
+from bibgenie_desktop.settings.config_file import ConfigFile
 from tests.cli.helpers import SAMPLE, command, state
 
 
@@ -23,7 +26,8 @@ def test_the_sample_library_is_counted_and_not_touched(tmp_path: Path) -> None:
     assert own["items"] >= 30
     assert own["pdfs"] >= 25
     total = sum(one["items"] for one in found["libraries"])
-    assert found["index"] == {"kind": "metadata in memory", "items": total}
+    assert total >= 31
+    assert (found["index"]["kind"], found["index"]["items"]) == ("none yet", 0)
     assert state(zotero) == before
 
 
@@ -33,6 +37,27 @@ def test_the_library_of_the_settings_is_meant_and_needs_no_database(data: Path) 
     found = command("--data-dir", data, "inspect", "library").json
     assert found["data_dir"] == str(SAMPLE)
     assert sorted(p.name for p in data.iterdir()) == ["config.toml"]
+
+
+async def test_the_index_of_the_application_is_reported_while_it_is_in_use(data: Path) -> None:
+    with (data / "config.toml").open("a") as config:
+        config.write('[zotero]\ndata_dir = "sample"\n')
+    options = Options(data)
+    candidate = chosen_library(options, ConfigFile(options.data.config).load())
+    assert candidate is not None
+    library = open_library(candidate, index_folder(options, candidate))
+    try:
+        await library.index_texts()
+        before = state(options.data.index)
+        index = (await asyncio.to_thread(command, "--data-dir", data, "inspect", "library")).json["index"]
+        assert (index["kind"], index["items"]) == ("file", library.status.items)
+        assert index["texts"] == library.coverage.indexed > 20
+        assert index["without_text"] == library.coverage.unreadable
+        assert 0 < index["age_ms"] < 600_000
+        assert index["bytes"] > 100_000
+        assert state(options.data.index) == before
+    finally:
+        await library.close()
 
 
 def test_the_demo_is_the_sample_library(data: Path) -> None:
