@@ -89,20 +89,10 @@ class Attaching:
             filters = Filters(doi=pointer.doi, citekey=pointer.citekey)
             hits = await self._library.search(Query(filters=filters, limit=1))
             return item_part(hits.items[0]) if hits.items else None
-        split = split_id(pointer.id)
-        if split is None:
-            return None
-        mark = contents.annotations.get(f"{split[0]}-{pointer.annotation}") if pointer.annotation else None
-        mark = mark or contents.annotations.get(pointer.id)
-        if mark is not None:
-            return annotation_part(mark, contents)
-        note = contents.notes.get(pointer.id)
-        if note is not None:
-            return await asyncio.to_thread(note_part, note)
-        attachment = contents.attachments.get(pointer.id)
-        item = self._library.item(attachment.item_id if attachment is not None else pointer.id)
-        if item is None:
-            return None
+        found = await self._library.apart(lambda: _look(pointer, contents))
+        if not isinstance(found, tuple):
+            return found
+        item, attachment = found
         item = (await self._library.located([item]))[0]
         if pointer.quote:
             return passage_part(item, attachment, pointer)
@@ -110,6 +100,24 @@ class Attaching:
             located = next((a for a in item.attachments if a.id == attachment.id), attachment)
             return attachment_part(item, located, pointer.page)
         return item_part(item)
+
+
+def _look(pointer: Pointer, contents: Contents) -> ResourcePart | tuple[Item, Attachment | None] | None:
+    """A part right away for an annotation or a note, else the item and perhaps the attachment it means."""
+    split = split_id(pointer.id)
+    if split is None:
+        return None
+    full_id = f"{split[0]}-{split[1]}"
+    mark = contents.annotations.get(f"{split[0]}-{pointer.annotation}") if pointer.annotation else None
+    mark = mark or contents.annotations.get(full_id)
+    if mark is not None:
+        return annotation_part(mark, contents)
+    note = contents.notes.get(full_id)
+    if note is not None:
+        return note_part(note)
+    attachment = contents.attachments.get(full_id)
+    item = contents.items.get(attachment.item_id if attachment is not None else full_id)
+    return None if item is None else (item, attachment)
 
 
 def item_part(item: Item) -> ResourcePart:

@@ -6,7 +6,6 @@ of rows is all that is ever made at a time. What one item holds is `item_details
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,11 +19,12 @@ from bibgenie_desktop.services.listings import (
     Scope,
     ScopeKind,
     TagRow,
+    filters_of,
     library_counts,
     listed,
     tags_of,
 )
-from bibgenie_desktop.zotero.filters import Filters, UnknownValue
+from bibgenie_desktop.zotero.filters import UnknownValue
 from bibgenie_desktop.zotero.library import Contents
 from bibgenie_desktop.zotero.links import item_label
 from bibgenie_desktop.zotero.search import Query, Sort
@@ -95,7 +95,7 @@ class Browsing:
         """Recently added, then each library with its collections and what is unfiled."""
         contents = self._library.contents
         counts = await self._library.collection_counts()
-        items, unfiled = await asyncio.to_thread(library_counts, contents)
+        items, unfiled = await self._library.apart(lambda: library_counts(contents))
         recent = min(RECENT, len(contents.items))
         found = [Place(Scope("recent"), "", recent, 0, None)]
         if len(contents.libraries) > 1:
@@ -119,7 +119,7 @@ class Browsing:
             return await self._search(listing, offset, limit)
         contents = self._contents()
         ids = await self._ids(listing)
-        rows = await asyncio.to_thread(_rows, ids[offset : offset + limit], contents)
+        rows = await self._library.apart(lambda: _rows(ids[offset : offset + limit], contents))
         return Page(len(ids), offset, rows)
 
     async def first(self) -> tuple[ItemRow, ...]:
@@ -142,13 +142,15 @@ class Browsing:
         return () if page.relaxed else page.rows
 
     async def row(self, full_id: str) -> ItemRow | None:
-        return await asyncio.to_thread(row_of, full_id, self._library.contents)
+        return await self._library.apart(lambda: row_of(full_id, self._library.contents))
 
     async def tags(self, listing: Listing) -> tuple[TagRow, ...]:
         """The tags of what is listed without its words, coloured ones first, then the most used."""
         contents = self._contents()
-        ids = await self._ids(Listing(listing.scope, tags=listing.tags))
-        return await asyncio.to_thread(tags_of, contents, ids)
+        try:
+            return await self._library.apart(lambda: tags_of(contents, listing))
+        except UnknownValue:
+            return ()
 
     # -- lists
 
@@ -165,7 +167,7 @@ class Browsing:
         contents = self._contents()
         known = self._lists.get(listing)
         if known is None:
-            known = await asyncio.to_thread(listed, contents, listing)
+            known = await self._library.apart(lambda: listed(contents, listing))
             if contents is self._of:
                 self._lists[listing] = known
                 while len(self._lists) > _KEPT:
@@ -174,19 +176,12 @@ class Browsing:
 
     async def _search(self, listing: Listing, offset: int, limit: int) -> Page:
         contents = self._contents()
-        scope = listing.scope
-        filters = Filters(
-            library=scope.library,
-            collection=scope.collection,
-            tags=listing.tags,
-            unfiled=scope.kind == "unfiled",
-        )
         sort: Sort = "relevance" if listing.order is None else _SORTS.get(listing.order, "relevance")
         try:
-            hits = await self._library.search(Query(listing.words, filters, sort, limit, offset))
+            hits = await self._library.search(Query(listing.words, filters_of(listing), sort, limit, offset))
         except UnknownValue:  # the collection or the tag is gone since the list was asked for
             return Page(0, 0, ())
-        rows = await asyncio.to_thread(_rows, [i.id for i in hits.items], contents)
+        rows = await self._library.apart(lambda: _rows([i.id for i in hits.items], contents))
         return Page(hits.total, offset, rows, hits.relaxed)
 
 

@@ -1,13 +1,9 @@
-"""What one item holds, for a preview: its metadata, files, notes, annotations, tags and collections.
-
-Which annotations and notes belong to which item is found once for a state of the library, in a thread.
-"""
+"""What one item holds, for a preview: its metadata, files, notes, annotations, tags and collections."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -18,6 +14,7 @@ from bibgenie_desktop.zotero.annotations import Annotation
 from bibgenie_desktop.zotero.library import Attachment, Contents, Item, Note
 from bibgenie_desktop.zotero.links import place_label
 from bibgenie_desktop.zotero.note_markdown import note_markdown
+from bibgenie_desktop.zotero.overview import marks_of, notes_of
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST_CREATORS: Final = 12
@@ -66,37 +63,26 @@ class ItemDetails:
         return tuple(p for p in self.pieces if p.kind == kind)
 
 
-@dataclass(frozen=True, slots=True)
-class _Children:
-    contents: Contents
-    notes: dict[str, list[Note]]
-    annotations: dict[str, list[Annotation]]
-
-
 class Details:
     """Belongs to one library."""
 
     def __init__(self, library: ZoteroLibrary) -> None:
         self._library = library
-        self._children: _Children | None = None
 
     async def of(self, full_id: str) -> ItemDetails | None:
         """An item or a note; None where there is none of this id. Its files are looked for on disk."""
         contents = self._library.contents
-        item = contents.items.get(full_id)
+        item = await self._library.apart(lambda: contents.items.get(full_id))
         if item is None:
-            note = contents.notes.get(full_id)
+            note = await self._library.apart(lambda: contents.notes.get(full_id))
             return await asyncio.to_thread(_of_note, note) if note is not None else None
-        if self._children is None or self._children.contents is not contents:
-            self._children = await asyncio.to_thread(_children, contents)
         located = await self._library.located([item])
-        return await asyncio.to_thread(self._of_item, located[0], self._children)
+        return await self._library.apart(lambda: self._of_item(located[0], contents))
 
-    def _of_item(self, item: Item, children: _Children) -> ItemDetails:
-        contents = children.contents
+    def _of_item(self, item: Item, contents: Contents) -> ItemDetails:
         pieces = [self._file(a) for a in item.attachments]
-        pieces += [_note(n) for n in children.notes.get(item.id, ())]
-        pieces += [self._mark(a, contents) for a in children.annotations.get(item.id, ())]
+        pieces += [_note(n) for n in notes_of(contents, item.id)]
+        pieces += [self._mark(a, contents) for a in marks_of(contents, item.id)]
         names = [c.name for c in item.authors]
         more = f" et al. ({len(names)})" if len(names) > MOST_CREATORS else ""
         return ItemDetails(
@@ -150,17 +136,6 @@ class Details:
             annotation.color,
             self._library.zotero_link(locator),
         )
-
-
-def _children(contents: Contents) -> _Children:
-    notes: dict[str, list[Note]] = defaultdict(list)
-    for note in contents.notes.values():
-        if note.item_id:
-            notes[note.item_id].append(note)
-    annotations: dict[str, list[Annotation]] = defaultdict(list)
-    for annotation in contents.annotations.values():
-        annotations[annotation.item_id].append(annotation)
-    return _Children(contents, dict(notes), dict(annotations))
 
 
 def note_link(note: Note) -> str:

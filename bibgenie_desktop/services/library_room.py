@@ -23,6 +23,7 @@ from bibgenie_desktop.services.tools.arguments import BadArguments
 from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.storage.worker import StoreWorker
 from bibgenie_desktop.zotero.fulltext import Coverage
+from bibgenie_desktop.zotero.library import Contents
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 __all__ = ["Coverage", "LibraryRoom"]
@@ -64,16 +65,13 @@ class LibraryRoom:
     async def used_by(self, session_id: SessionId) -> tuple[str, ...]:
         """The items that a session's whole path used, in the order of first use."""
         path = await self._store.run(_path, session_id)
-        found: dict[str, None] = {}
-        for message in path:
-            if isinstance(message, Placeholder | Checkpoint):
-                continue
-            for full_id in ids_used(message.parts):
-                attachment = self._library.contents.attachments.get(full_id)
-                item = attachment.item_id if attachment is not None else full_id
-                if item in self._library.contents.items:
-                    found[item] = None
-        return tuple(found)
+        used = [
+            full_id
+            for message in path
+            if not isinstance(message, Placeholder | Checkpoint)
+            for full_id in ids_used(message.parts)
+        ]
+        return await self._library.apart(lambda: _items_of(used, self._library.contents))
 
     async def sessions_using(self, full_id: str) -> tuple[SessionId, ...]:
         """The sessions whose path used an item or one of its files, the newest first; the trash included."""
@@ -87,6 +85,17 @@ class LibraryRoom:
             if not after:
                 break
         return await self._store.run(Store.sessions_through, messages) if messages else ()
+
+
+def _items_of(ids: Sequence[str], contents: Contents) -> tuple[str, ...]:
+    """The items that ids of items and attachments lead to, each once."""
+    found: dict[str, None] = {}
+    for full_id in dict.fromkeys(ids):
+        attachment = contents.attachments.get(full_id)
+        item = attachment.item_id if attachment is not None else full_id
+        if item in contents.items:
+            found[item] = None
+    return tuple(found)
 
 
 def _path(store: Store, session_id: SessionId) -> tuple[Message | Placeholder, ...]:

@@ -1,18 +1,22 @@
 """Lists of a library as values: where one looks, in which order, and the ids that gives.
 
-Pure and blocking: made for threads. Sorting goes in runs, so that no other thread waits long.
+Blocking: made for threads. What the library's index can answer is left to it.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal
 
+from bibgenie_desktop.zotero import listing as index
+from bibgenie_desktop.zotero.filters import Filters, UnknownValue, find_collections
 from bibgenie_desktop.zotero.folding import key
-from bibgenie_desktop.zotero.library import Collection, Contents, Item, Note
+from bibgenie_desktop.zotero.library import Contents, Item, Note
+from bibgenie_desktop.zotero.listing import fitting, ordered_ids
+from bibgenie_desktop.zotero.overview import counted_tags, notes_of
 
 RECENT: Final = 200
 """How many items “Recently added” holds."""
@@ -21,7 +25,12 @@ _RUN: Final = 5_000
 
 ScopeKind = Literal["all", "recent", "library", "collection", "unfiled"]
 Order = Literal["added", "modified", "title", "creator", "year"]
-Entry: TypeAlias = Item | Note
+_INDEXED: Final[dict[Order, index.Order]] = {
+    "added": "date_added",
+    "modified": "date_modified",
+    "title": "title",
+    "year": "year",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,91 +63,109 @@ def library_counts(contents: Contents) -> tuple[Counter[str], Counter[str]]:
     """By library: what is in it, and what of that lies in no collection."""
     items: Counter[str] = Counter()
     unfiled: Counter[str] = Counter()
-    for entry in _entries(contents):
-        items[entry.library.id] += 1
-        unfiled[entry.library.id] += not entry.collections
+    for library in contents.libraries:
+        whole, apart = Scope("library", library.id), Scope("unfiled", library.id)
+        items[library.id] = len(listed(contents, Listing(whole)))
+        unfiled[library.id] = len(listed(contents, Listing(apart)))
     return items, unfiled
 
 
-def _entries(contents: Contents) -> Iterator[Entry]:
-    """What lists show: items, and notes that belong to none."""
-    yield from contents.items.values()
-    yield from (n for n in contents.notes.values() if not n.item_id)
+def filters_of(listing: Listing) -> Filters:
+    scope = listing.scope
+    return Filters(
+        library=scope.library,
+        collection=scope.collection,
+        tags=listing.tags,
+        unfiled=scope.kind == "unfiled",
+    )
 
 
 def listed(contents: Contents, listing: Listing) -> tuple[str, ...]:
+    """Items in their order, then notes that belong to none; what came last has both together.
+
+    Empty where the place or a tag does not exist any more.
+    """
+    order = listing.order or "added"
+    try:
+        notes = _notes(contents, listing)
+        if listing.scope.kind == "recent":
+            return _recent(contents, listing, notes)
+        indexed = _INDEXED.get(order)
+        if indexed is not None:
+            items = ordered_ids(contents, filters_of(listing), indexed)
+        else:
+            items = _by_creator(fitting(contents, filters_of(listing)))
+    except UnknownValue:
+        return ()
+    return (*items, *(n.id for n in notes))
+
+
+def _recent(contents: Contents, listing: Listing, notes: list[Note]) -> tuple[str, ...]:
+    ids = ordered_ids(contents, filters_of(listing), "date_added")[:RECENT]
+    entries: list[Item | Note] = [item for i in ids if (item := contents.items.get(i)) is not None]
+    newest = heapq.nlargest(RECENT, [*entries, *notes], key=lambda e: (e.added, e.id))
+    match listing.order:
+        case "modified":
+            newest.sort(key=lambda e: e.modified, reverse=True)
+        case "title":
+            newest.sort(key=lambda e: key(e.title))
+        case "year":
+            newest.sort(key=lambda e: e.sort_date if isinstance(e, Item) else "", reverse=True)
+        case "creator":
+            ordered = _by_creator(e for e in newest if isinstance(e, Item))
+            return (*ordered, *(e.id for e in newest if isinstance(e, Note)))
+        case _:
+            pass
+    return tuple(e.id for e in newest)
+
+
+def _notes(contents: Contents, listing: Listing) -> list[Note]:
+    """Notes that stand alone and fit, the newest first."""
     scope, wanted = listing.scope, {key(t) for t in listing.tags}
-    tests: list[Callable[[Entry], bool]] = []
-    if scope.library:
-        tests.append(lambda e: e.library.id == scope.library)
-    if scope.kind == "collection":
-        below = _below(contents.collections, scope.collection)
-        tests.append(lambda e: any(c.id in below for c in e.collections))
-    if scope.kind == "unfiled":
-        tests.append(lambda e: not e.collections)
-    if wanted:
-        tests.append(lambda e: wanted <= {key(t.name) for t in e.tags})
-    found: Iterator[Entry] = (e for e in _entries(contents) if all(test(e) for test in tests))
-    if scope.kind == "recent":
-        newest = heapq.nlargest(RECENT, found, key=lambda e: (e.added, e.id))
-        if listing.order in (None, "added"):
-            return tuple(e.id for e in newest)
-        found = iter(newest)
-    return _ordered(found, listing.order or "added")
+    below: frozenset[str] | None = None
+    if scope.collection:
+        below = find_collections(scope.collection, contents)[0]
+    found = [
+        n
+        for n in notes_of(contents, "")
+        if (not scope.library or n.library.id == scope.library)
+        and (below is None or any(c.id in below for c in n.collections))
+        and not (scope.kind == "unfiled" and n.collections)
+        and wanted <= {key(t.name) for t in n.tags}
+    ]
+    return sorted(found, key=lambda n: (n.added, n.id), reverse=True)
 
 
-def _below(collections: Iterable[Collection], top: str) -> frozenset[str]:
-    """A collection and all in it."""
-    children: dict[str, list[str]] = {}
-    for each in collections:
-        if not each.trashed:
-            children.setdefault(each.parent_id, []).append(each.id)
-    found, waiting = {top}, [top]
-    while waiting:
-        for child in children.get(waiting.pop(), ()):
-            if child not in found:
-                found.add(child)
-                waiting.append(child)
-    return frozenset(found)
-
-
-def _ordered(entries: Iterable[Entry], order: Order) -> tuple[str, ...]:
+def _by_creator(items: Iterable[Item]) -> list[str]:
     """Sorted in runs: one long sort would hold up every other thread."""
-    newest_first = order in ("added", "modified", "year")
-    of = _KEYS[order]
     runs: list[list[tuple[str, str]]] = []
     run: list[tuple[str, str]] = []
-    for entry in entries:
-        run.append((of(entry), entry.id))
+    for item in items:
+        who = key(item.authors[0].sort_name) if item.authors else chr(0x10FFFF)
+        run.append((f"{who} {key(item.title)}", item.id))
         if len(run) == _RUN:
-            runs.append(sorted(run, reverse=newest_first))
+            runs.append(sorted(run))
             run = []
-    runs.append(sorted(run, reverse=newest_first))
-    return tuple(full_id for _, full_id in heapq.merge(*runs, reverse=newest_first))
+    runs.append(sorted(run))
+    return [full_id for _, full_id in heapq.merge(*runs)]
 
 
-def _creator(entry: Entry) -> str:
-    authors = entry.authors if isinstance(entry, Item) else ()
-    return f"{key(authors[0].sort_name) if authors else chr(0x10FFFF)} {key(entry.title)}"
-
-
-_KEYS: Final[dict[Order, Callable[[Entry], str]]] = {
-    "added": lambda e: e.added,
-    "modified": lambda e: e.modified,
-    "title": lambda e: key(e.title),
-    "creator": _creator,
-    "year": lambda e: e.sort_date if isinstance(e, Item) else "",
-}
-
-
-def tags_of(contents: Contents, ids: Iterable[str]) -> tuple[TagRow, ...]:
+def tags_of(contents: Contents, listing: Listing) -> tuple[TagRow, ...]:
+    """The tags of what is listed, whatever the words: coloured ones first, then the most used."""
+    scope = listing.scope
     counts: Counter[str] = Counter()
-    libraries: set[str] = set()
-    for full_id in ids:
-        entry: Entry | None = contents.items.get(full_id) or contents.notes.get(full_id)
-        if entry is not None:
-            libraries.add(entry.library.id)
-            counts.update({t.name for t in entry.tags})
+    if scope.kind in ("all", "library") and not listing.tags:
+        for tag in counted_tags(contents):
+            if tag.items and (not scope.library or tag.library == scope.library):
+                counts[tag.name] += tag.items
+    elif scope.kind == "recent":
+        for full_id in listed(contents, Listing(scope, tags=listing.tags)):
+            if (item := contents.items.get(full_id)) is not None:
+                counts.update({t.name for t in item.tags})
+    else:
+        for item in fitting(contents, filters_of(listing)):
+            counts.update({t.name for t in item.tags})
+    libraries = {scope.library} if scope.library else {lib.id for lib in contents.libraries}
     colors = {name: color for (library, name), color in contents.tag_colors.items() if library in libraries}
     found = [TagRow(name, counts[name], colors.get(name, "")) for name in {*counts, *colors}]
     found.sort(key=lambda t: (not t.color, -t.count, t.name.lower()))

@@ -68,7 +68,7 @@ class Referencing:
         Raises `UserError`: none of them is in the library, or the style cannot be used.
         """
         await self._library.ensure_loaded()
-        items, missing = self._items(ids)
+        items, missing = await self._library.apart(lambda: self._items(ids))
         if not items:
             raise UserError(
                 "These works are not in the library in use.", "Choose the library they come from."
@@ -85,8 +85,10 @@ class Referencing:
         groups: list[list[tuple[Citation, Item, str]]] = []
         lost: list[Citation] = []
         end = -1
-        for citation in citations_in(text):
-            item = self._item(citation.id)
+        citations = tuple(citations_in(text))
+        works = await self._library.apart(lambda: {c.id: self._item(c.id) for c in citations})
+        for citation in citations:
+            item = works[citation.id]
             if item is None:
                 lost.append(citation)
                 continue

@@ -57,6 +57,8 @@ def select(filters: Filters, contents: Contents) -> Selection:
         condition("year BETWEEN ? AND ?", filters.year_from or 0, high)
     if filters.has_pdf is not None:
         condition("(pdfs > 0) = ?", int(filters.has_pdf))
+    if filters.unfiled:
+        condition("collections = ''")
     if citekey := filters.citekey.strip().lstrip("@").lower():
         condition("citekey = ? AND citekey <> ''", citekey)
     elif filters.citekey:
