@@ -196,6 +196,22 @@ class Running:
             self.window.toast(said, tr("What had arrived is kept. Retry asks again."), tone="accent")
         for notice in self.application.notices:
             self.window.toast(tr("Not everything could be set up"), notice, tone="warn")
+        announcing = self.desk.front.announcing
+        announcing.show_settings_fault(self.application.config_fault)
+        announcing.reread_requested.connect(self._on_reread_requested)
+
+    def _on_reread_requested(self) -> None:
+        self.tasks.start(self._read_config_again(), "read the settings again")
+
+    async def _read_config_again(self) -> None:
+        try:
+            await self.application.read_config()
+        except UserError as error:
+            self.desk.front.announcing.show_settings_fault(error)
+            return
+        self.desk.front.announcing.show_settings_fault(None)
+        theme.current().set_appearance(_appearance(self.options, self.application.preferences))
+        self.window.toast(tr("The settings were read again."))
 
     def _keep_appearance(self, appearance: object) -> None:
         if not isinstance(appearance, Appearance):

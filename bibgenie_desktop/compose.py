@@ -263,10 +263,7 @@ class Application:
         """Raises `UserError`: the data directory is in use or cannot be written."""
         forbid_core_dumps()
         self.data.create()
-        try:
-            self.preferences = self.config.load()
-        except UserError as error:
-            self.config_fault, self.preferences = error, self.config.last_good()
+        self.preferences, self.config_fault = self.config.load_or_last_good()
         self._store = StoreWorker(self.data.database, now_ms, id_maker())
         try:
             await self._store.open()
@@ -304,18 +301,13 @@ class Application:
         facts = await self._store.run(facts_of)
         return models_of(self.preferences, self.secrets, self._http, facts, self._catalogue)
 
-    async def _providers_changed(self) -> tuple[str, ...]:
-        """Makes the stored providers and models those in use, for open conversations as well."""
-        self.preferences = self.config.load()
+    async def read_config(self) -> tuple[str, ...]:
+        """Makes what is stored what is in use, for open conversations as well. Raises `UserError`."""
+        self.preferences, self.config_fault = self.config.load(), None
+        self.workspace.use_automatic(self.preferences.automatic_compaction)
         models, notices = await self._models()
         self.workspace.use_models(models)
         return notices
-
-    async def read_config_again(self) -> None:
-        """Takes config.toml after it was mended. Raises `UserError` while it is wrong."""
-        await self._providers_changed()
-        self.workspace.use_automatic(self.preferences.automatic_compaction)
-        self.config_fault = None
 
     def _setup(self) -> ProviderSetup:
         def make(entry: ProviderEntry, key: KeySource) -> HttpProvider:
@@ -337,7 +329,7 @@ class Application:
             make=make,
             nearby=is_nearby,
             variable=environment_name,
-            apply=self._providers_changed,
+            apply=self.read_config,
         )
 
     @property

@@ -34,6 +34,13 @@ def _session(store: Store, session: Session) -> dict[str, Any]:
             bad_id, reason = found.bad_id, found.reason
     except StoreUnavailable as error:
         reason = error.title
+    unread = 0
+    try:
+        unread = store.unreadable_drafts(session.id)
+    except StoreUnavailable as error:
+        reason = reason or error.title
+    if unread and not reason:
+        reason = "What was being written in this conversation is not stored as a draft."
     return {
         "id": session.id,
         "title": session.title,

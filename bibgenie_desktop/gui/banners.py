@@ -9,6 +9,7 @@ from typing import Final
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton
 
+from bibgenie_desktop.domain.errors import UserError, sentences
 from bibgenie_desktop.domain.parts import Draft, title_of
 from bibgenie_desktop.gui.components import Banner, Chip, Flow, box, column, gate, label, push
 from bibgenie_desktop.gui.components.banner import Tone
@@ -200,6 +201,19 @@ class ReadOnlyBanner(Banner):
             object_name="readOnlyBanner",
         )
         self._copy.clicked.connect(self.copy_requested)
+
+
+class SettingsBanner(Banner):
+    """The settings file is wrong: which file, which line, and what counts meanwhile."""
+
+    reread_requested = Signal()
+
+    def __init__(self, fault: UserError) -> None:
+        again = push(tr("Read it again"), dense=True, object_name="rereadSettings")
+        meanwhile = tr("The last good settings are used and cannot be changed until it is mended.")
+        said = sentences(fault.advice, meanwhile)
+        super().__init__("warn", fault.title, said, [again], object_name="settingsBanner")
+        again.clicked.connect(self.reread_requested)
 
 
 class QueueStrip(QFrame):

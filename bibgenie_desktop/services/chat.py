@@ -28,7 +28,7 @@ from bibgenie_desktop.services.compactor import Compactor
 from bibgenie_desktop.services.estimates import Estimates
 from bibgenie_desktop.services.follow_ups import FollowUps
 from bibgenie_desktop.services.models import Models
-from bibgenie_desktop.services.naming import named
+from bibgenie_desktop.services.naming import named, within_quotes
 from bibgenie_desktop.services.notices import not_compacted, too_large
 from bibgenie_desktop.services.open_session import OpenSession
 from bibgenie_desktop.services.planner import Plan, Planner
@@ -193,7 +193,7 @@ class Chat(OpenSession):
         """A new session whose leaf is this answer. This session is not changed."""
         self.require(Action.FORK)
         words = await self._question_words(answer_id)
-        title = f"from “{words}”" if words else ""
+        title = f"from “{within_quotes(words)}”" if words else ""
         session = await self._store.run(Store.fork, self.session_id, answer_id, title)
         self.announce(events.SessionsChanged(session.id))
         return session

@@ -7,6 +7,13 @@ from bibgenie_desktop.domain.parts import title_of
 from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.storage.worker import StoreWorker
 
+_INNER = str.maketrans("“”„«»", "‘’‚‹›")
+
+
+def within_quotes(text: str) -> str:
+    """Text for between quotation marks: those it has itself become single ones."""
+    return text.translate(_INNER)
+
 
 async def named(store: StoreWorker, session: Session, question: UserMessage) -> Session:
     """A session without a name takes the first words of its first question."""

@@ -5,6 +5,7 @@ A file that cannot be read is never replaced; the error names the line.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Callable
@@ -26,14 +27,42 @@ from bibgenie_desktop.settings.preferences import (
 
 class ConfigFile:
     """Each change reads the file, changes what it must, checks the result and replaces the file in one
-    step."""
+    step. `kept` gets a copy of every version that could be read; keys are in none of them."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, kept: Path | None = None) -> None:
         self.path = path
+        self._kept = kept
 
     def load(self) -> Preferences:
         """The preferences; the defaults where there is no file. Raises `UserError`."""
-        return self._check(self._parse())
+        document = self._parse()
+        preferences = self._check(document)
+        self._keep(tomlkit.dumps(document))
+        return preferences
+
+    def load_or_last_good(self) -> tuple[Preferences, UserError | None]:
+        """What counts now, and why it is not what the file says."""
+        try:
+            return self.load(), None
+        except UserError as error:
+            return self.last_good(), error
+
+    def last_good(self) -> Preferences:
+        """The newest preferences that could be read; the defaults where there are none. Raises nothing."""
+        if self._kept is None:
+            return Preferences()
+        try:
+            return ConfigFile(self._kept).load()
+        except UserError:
+            return Preferences()
+
+    def _keep(self, text: str) -> None:
+        """Only a help for the day on which the file is wrong: where it cannot be written, nothing is said."""
+        if self._kept is None:
+            return
+        with contextlib.suppress(OSError, UnicodeDecodeError, UserError):
+            if not self._kept.is_file() or self._kept.read_text("utf-8") != text:
+                _write(self._kept, text)
 
     def set_default_model(self, ref: str) -> Preferences:
         return self._set("defaults", {"model": ref})
@@ -99,10 +128,12 @@ class ConfigFile:
     def _change(self, change: Callable[[tomlkit.TOMLDocument], None]) -> Preferences:
         document = self._parse()
         self._check(document)
+        before = tomlkit.dumps(document)
         change(document)
-        text = tomlkit.dumps(document)
+        text = _spaced(before, tomlkit.dumps(document))
         preferences = self._check(tomlkit.parse(text))
         _write(self.path, text)
+        self._keep(text)
         return preferences
 
     def _parse(self) -> tomlkit.TOMLDocument:
@@ -137,6 +168,23 @@ def _update(table: Any, values: dict[str, Any]) -> None:
     for name, value in values.items():
         if name not in table or table[name] != value:
             table[name] = value
+
+
+def _spaced(before: str, text: str) -> str:
+    """A blank line before a table that is new, and nothing else changed."""
+    old, lines = before.splitlines(), text.splitlines(keepends=True)
+    for place in range(len(lines) - 1, 0, -1):
+        head, above = lines[place].strip(), lines[place - 1].strip()
+        if head.startswith("[") and above and not above.startswith("#") and _grew(head, old, lines):
+            lines.insert(place, "\n")
+            spaced = "".join(lines)
+            return spaced if tomlkit.parse(spaced).unwrap() == tomlkit.parse(text).unwrap() else text
+    return text
+
+
+def _grew(head: str, old: list[str], lines: list[str]) -> bool:
+    """Whether a line, a table's head, stands there once more often than before."""
+    return sum(line.strip() == head for line in lines) > sum(line.strip() == head for line in old)
 
 
 def _model_table(model: ModelEntry) -> dict[str, Any]:

@@ -19,7 +19,18 @@ from bibgenie_desktop.storage.values import Cancelled
 
 Row = tuple[Any, ...]
 BUSY_TIMEOUT_MS = 5_000
-BACKUPS_HELP = "Copies made before each upgrade are in the folder “backups” beside it."
+
+
+def backups_help(path: FilePath) -> str:
+    """Where a sound copy of the database may be; no folder is named that is not there."""
+    folder = path.parent / "backups"
+    try:
+        kept = any(folder.glob("*.sqlite"))
+    except OSError:
+        kept = False
+    if kept:
+        return f"{path} Copies made before each upgrade are in the folder “backups” beside it."
+    return f"{path} No copy of it was made by an upgrade yet: take it from a backup of your own."
 
 
 class Connection:
@@ -180,13 +191,13 @@ def _in_words(error: BaseException, path: FilePath) -> Sequence[str] | None:
                 f"Allow writing to this file and its folder: {path}",
             )
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-            return "BibGenie's database file is damaged or is no database.", f"{path} {BACKUPS_HELP}"
+            return "BibGenie's database file is damaged or is no database.", backups_help(path)
         case sqlite3.SQLITE_CANTOPEN:
             return "BibGenie's database cannot be opened.", f"Check that this file can be reached: {path}"
         case sqlite3.SQLITE_IOERR:
             return "Reading or writing the disk failed.", f"Check the disk that holds {path}"
         case sqlite3.SQLITE_ERROR if "no such table" in str(error) or "no such column" in str(error):
-            return "BibGenie's database is damaged: a part of it is missing.", f"{path} {BACKUPS_HELP}"
+            return "BibGenie's database is damaged: a part of it is missing.", backups_help(path)
         case _:
             return None
 

@@ -35,6 +35,12 @@ class Drafts(Records):
             for edits, text, updated_at in rows
         )
 
+    def unreadable_drafts(self, session_id: SessionId) -> int:
+        """How many texts of a session are not stored as drafts are: they are shown as they stand there."""
+        rows = self._db.rows("SELECT content FROM draft WHERE session_id = ?", session_id)
+        rows += self._db.rows("SELECT content FROM follow_up WHERE session_id = ?", session_id)
+        return sum(not _is_draft(content) for (content,) in rows)
+
     def keep_queue(self, session_id: SessionId, queue: Sequence[Draft], back: Draft | None = None) -> None:
         """The follow-ups that wait, oldest first, in place of those kept before.
 
@@ -124,6 +130,14 @@ class Drafts(Records):
 def _encoded(draft: Draft) -> str:
     attached = tuple(part for part in storable(draft.attached) if isinstance(part, ImagePart | ResourcePart))
     return dumps(draft_to_json(replace(draft, text=mended_text(draft.text), attached=attached)))
+
+
+def _is_draft(text: object) -> bool:
+    try:
+        draft_from_json(loads(text))
+    except InvalidContent:
+        return False
+    return True
 
 
 def _decoded(text: object) -> Draft:

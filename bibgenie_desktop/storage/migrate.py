@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 
 from bibgenie_desktop.domain.errors import NewerDatabase, StoreUnavailable
 from bibgenie_desktop.domain.ids import Clock
-from bibgenie_desktop.storage.connection import BACKUPS_HELP, Connection
+from bibgenie_desktop.storage.connection import Connection, backups_help
 from bibgenie_desktop.storage.migrations import MIGRATIONS, Migration
 
 KEPT_BACKUPS = 5
@@ -62,7 +62,7 @@ def _require_file(path: FilePath) -> None:
     log = path.with_name(f"{path.name}-wal")
     if (backups.is_dir() and any(backups.iterdir())) or (log.is_file() and log.stat().st_size):
         raise StoreUnavailable(
-            "BibGenie's database is empty, although it held conversations.", f"{path} {BACKUPS_HELP}"
+            "BibGenie's database is empty, although it held conversations.", backups_help(path)
         )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bibgenie_desktop.domain.parts import TextPart
+from bibgenie_desktop.domain.parts import Draft, TextPart
 from bibgenie_desktop.storage.store import Store
 from tests.cli.helpers import command, state
 from tests.storage.helpers import MODEL, conversation, damaged, opened, plain, reply_id
@@ -48,6 +48,23 @@ def test_damage_is_named_and_ends_with_1(data: Path, path: Path) -> None:
     assert row["bad_id"] == asked[0].id
     assert row["reason"] == "A message of this conversation is missing from the database."
     assert state(data) == before
+
+
+def test_a_draft_that_is_no_draft_is_reported_and_still_shown(data: Path, path: Path) -> None:
+    with opened(path) as store:
+        session, _, _ = conversation(store, 1)
+        store.save_draft(session.id, None, Draft("half a thought"))
+    assert command("--data-dir", data, "check").code == 0
+    damaged(path, ("UPDATE draft SET content = ? WHERE session_id = ?", ("half a thought", session.id)))
+    said = command("--data-dir", data, "check")
+    assert said.code == 1
+    (row,) = json.loads(said.out)["sessions"]
+    assert (row["bad_id"], row["reason"]) == (
+        None,
+        "What was being written in this conversation is not stored as a draft.",
+    )
+    with opened(path) as store:
+        assert store.draft(session.id).text == "half a thought"
 
 
 def test_a_damaged_answer_under_way_is_damage_too(data: Path, path: Path) -> None:

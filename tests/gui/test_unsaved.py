@@ -7,6 +7,9 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel
 
+from bibgenie_desktop.domain.errors import UserError
+from bibgenie_desktop.domain.ids import MessageId
+from bibgenie_desktop.gui.banners import SettingsBanner
 from bibgenie_desktop.gui.docks.checkpoints import ReviseDialog
 from tests.gui.bench import Bench, bench
 from tests.gui.test_context_dock import compact, point
@@ -116,3 +119,40 @@ async def test_another_version_stands_where_the_one_before_stood(qapp: QApplicat
             view.sibling_requested.emit(first, 1)
             await on.until(lambda: on.answers[-1].id == second)
             assert top_of(on, second) == before
+
+
+async def test_a_wrong_settings_file_is_named_over_the_conversation(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    with ScriptedServer() as server:
+        async with bench(tmp_path, server) as on:
+            announcing = on.desk.front.announcing
+            asked: list[bool] = []
+            announcing.reread_requested.connect(lambda: asked.append(True))
+            fault = UserError("The settings file /x/config.toml has a mistake in line 3.", "It was left.")
+            announcing.show_settings_fault(fault)
+            banner = on.window.findChild(SettingsBanner)
+            assert "/x/config.toml has a mistake in line 3" in on.said(banner)
+            assert "The last good settings are used" in on.said(banner)
+            assert await on.clipped() == []
+            on.hands.click(on.button("rereadSettings"))
+            assert asked == [True]
+            announcing.show_settings_fault(None)
+            assert not banner.isVisible()
+
+
+async def test_quotes_in_a_title_become_single_within_quotes(qapp: QApplication, tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with bench(tmp_path, server) as on:
+            server.script(text("One."))
+            await on.ask_and_wait("What is “sleep”?")
+            chat = on.desk.chats.chat
+            assert chat is not None
+            fork = await chat.fork(MessageId(on.answers[-1].id))
+            assert fork.title == "from “What is ‘sleep’?”"
+            again = await (await on.desk.workspace.chat(fork.id)).fork(MessageId(on.answers[-1].id))
+            on.desk.sessions.refresh()
+            on.desk.open_session(again.id)
+            await on.until(lambda: on.desk.chats.front is not None and on.desk.chats.front.id == again.id)
+            origin = lambda: {w.text() for w in on.window.toolbar.findChildren(QLabel)}  # noqa: E731
+            await on.until(lambda: "Forked from “from ‘What is ‘sleep’?’”" in origin())

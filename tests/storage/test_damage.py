@@ -423,3 +423,21 @@ def test_an_emptied_database_is_not_taken_for_a_new_one(path: Path) -> None:
         with pytest.raises(StoreUnavailable, match="empty"):
             attempt()
     assert path.read_bytes() == b""
+
+
+def test_no_folder_of_copies_is_named_that_is_not_there(path: Path) -> None:
+    with opened(path) as store:
+        conversation(store, 1)
+    path.write_bytes(b"not a database, but long enough to look at it" * 100)
+    with pytest.raises(StoreUnavailable) as caught:
+        open_reader(path)
+    assert "backups" not in caught.value.advice
+    assert "a backup of your own" in caught.value.advice
+    (path.parent / "backups").mkdir(exist_ok=True)
+    with pytest.raises(StoreUnavailable) as caught:
+        open_reader(path)
+    assert "“backups”" not in caught.value.advice
+    (path.parent / "backups" / "bibgenie-0001-20231114T221320001Z.sqlite").write_bytes(b"x")
+    with pytest.raises(StoreUnavailable) as caught:
+        open_reader(path)
+    assert "“backups”" in caught.value.advice

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.parts import Draft
 from bibgenie_desktop.domain.states import Action, SessionState
 from bibgenie_desktop.domain.topology import DamagedBranch
@@ -15,6 +16,7 @@ from bibgenie_desktop.gui.banners import (
     NoticeBanner,
     QueueStrip,
     ReadOnlyBanner,
+    SettingsBanner,
     WaitingBanner,
     waiting_words,
 )
@@ -38,11 +40,14 @@ class Announcing(QObject):
     models_requested = Signal()
     send_anyway_requested = Signal()
     edit_requested = Signal()
+    reread_requested = Signal()
+    """The settings file should be read again."""
 
     def __init__(self, window: MainWindow, chats: ChatPresenter, parent: QObject) -> None:
         super().__init__(parent)
         self._window, self._chats, self._bottom = window, chats, window.bottom
         self._damaged: DamagedBranch | None = None
+        self._fault: UserError | None = None
         self._clock = QTimer(self)
         self._clock.setInterval(TICK_MS)
         self._clock.timeout.connect(self._show_waits)
@@ -121,11 +126,25 @@ class Announcing(QObject):
         if damaged is self._damaged:
             return
         self._damaged = damaged
-        self._window.show_top_banner(None)
-        if damaged is not None:
-            banner = ReadOnlyBanner(damaged.reason, damaged.bad_id)
+        self._show_top()
+
+    def show_settings_fault(self, fault: UserError | None) -> None:
+        """Why the settings file is not used; None: it is."""
+        self._fault = fault
+        self._show_top()
+
+    def _show_top(self) -> None:
+        """Damage of the session in front comes before a fault of the settings: it is nearer."""
+        if self._damaged is not None:
+            banner = ReadOnlyBanner(self._damaged.reason, self._damaged.bad_id)
             banner.copy_requested.connect(self._chats.copy_readable)
             self._window.show_top_banner(banner)
+        elif self._fault is not None:
+            fault = SettingsBanner(self._fault)
+            fault.reread_requested.connect(self.reread_requested)
+            self._window.show_top_banner(fault)
+        else:
+            self._window.show_top_banner(None)
 
     def _on_notice_changed(self, notice: events.Notice | None) -> None:
         if notice is None:

@@ -30,6 +30,7 @@ from bibgenie_desktop.gui.presenters.sources import used_sources
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import tr
 from bibgenie_desktop.gui.window import MainWindow
+from bibgenie_desktop.services.naming import within_quotes
 from bibgenie_desktop.services.workspace import Workspace
 
 
@@ -192,6 +193,8 @@ class Desk(QObject):
         self.sheets.manage_requested.connect(settings.open)
         settings.link_requested.connect(self.opening.open_at_once)
         settings.folder_requested.connect(self._on_folder_requested)
+        if settings.web is not None:
+            window.welcome.web_requested.connect(settings.web.open)
         settings.providers_changed.connect(self.front.refresh)
 
     # -- sessions
@@ -231,7 +234,7 @@ class Desk(QObject):
 
     def _on_trashed(self, session_id: str, title: str) -> None:
         self.window.toast(
-            tr("“{0}” is in the trash.").format(title),
+            tr("“{0}” is in the trash.").format(within_quotes(title)),
             action=tr("Undo"),
             on_action=Later(self.sessions.restore, session_id),
         )

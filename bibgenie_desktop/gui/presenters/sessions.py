@@ -12,6 +12,7 @@ from bibgenie_desktop.domain.states import SessionState
 from bibgenie_desktop.gui.session_rows import LineState, lines_of, untitled
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import tr
+from bibgenie_desktop.services.naming import within_quotes
 from bibgenie_desktop.services.workspace import SessionRow, Workspace
 
 MINUTE_MS = 60_000
@@ -138,7 +139,9 @@ class SessionsPresenter(QObject):
         if row.session.origin_session_id is None:
             return ""
         origin = self.row(row.session.origin_session_id)
-        return tr("Forked from “{0}”").format(untitled(origin.session.title)) if origin is not None else ""
+        if origin is None:
+            return ""
+        return tr("Forked from “{0}”").format(within_quotes(untitled(origin.session.title)))
 
     # -- wishes
 
