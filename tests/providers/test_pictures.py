@@ -5,16 +5,25 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bibgenie_desktop.domain.parts import ImagePart, Part, TextPart, ToolPart
+from bibgenie_desktop.domain.parts import Draft, ImagePart, Part, TextPart, ToolPart
 from bibgenie_desktop.providers.base import Request
 from bibgenie_desktop.providers.factory import codec_of
 from bibgenie_desktop.providers.wire import call_id
-from tests.providers.helpers import answer, request, user
+from bibgenie_desktop.services.images import Picture
+from bibgenie_desktop.services.tools.base import ToolResult
+from tests.providers.helpers import SEARCH, answer, request, user
+from tests.providers.test_every_dialect import bare, calls_and_results, is_reasoning, listed
+from tests.providers.test_round_trip import LAST, STEP, in_pieces
+from tests.scripted_server import ScriptedServer
+from tests.services.desk import desk
 
 DATA = b"\x89PNG page"
 CODED = base64.b64encode(DATA).decode("ascii")
@@ -138,3 +147,45 @@ def test_several_pictures_keep_their_order_and_names(kind: str) -> None:
     other = base64.b64encode(b"second").decode("ascii")
     written = json.dumps(body(kind, replace(sent, images={"h": DATA, "i": b"second"})))
     assert 0 < written.index(CODED) < written.index(other)
+
+
+# Over HTTP, through the services
+
+
+class Camera:
+    """A tool that answers each query with a picture."""
+
+    spec = replace(SEARCH, needs_vision=True)
+
+    async def run(self, arguments: Mapping[str, Any]) -> ToolResult:
+        query = str(arguments.get("query"))
+        shown = Picture(f"\x89PNG {query}".encode("latin-1"), "image/png", 64, 48, query)
+        return ToolResult(f"{query} is shown.", pictures=(shown,))
+
+
+@EVERY_KIND
+async def test_pictures_arrive_in_every_dialect_and_each_request_begins_with_the_one_before(
+    kind: str, tmp_path: Path
+) -> None:
+    def coded(name: str) -> bytes:
+        return base64.b64encode(f"\x89PNG {name}".encode("latin-1"))
+
+    with ScriptedServer() as server:
+        async with desk(tmp_path, server, kind=kind, tools=(Camera(),), vision=True) as d:
+            chat = await d.chat()
+            mine = await d.workspace.keep_pictures([Picture(b"\x89PNG mine", "image/png", 64, 48, "mine")])
+            server.script(
+                in_pieces(kind, STEP[kind]), in_pieces(kind, LAST[kind]), in_pieces(kind, LAST[kind])
+            )
+            await chat.send(Draft("What do they show?", mine))
+            await chat.send(Draft("And now?"))
+            first, second, third = server.requests
+            assert [coded(n) in first.raw for n in ("mine", "sleep", "rest")] == [True, False, False]
+            assert all(coded(n) in second.raw for n in ("mine", "sleep", "rest"))
+            assert all(third.raw.count(coded(n)) == 1 for n in ("mine", "sleep", "rest"))
+            for earlier, later in pairwise((first, second, third)):
+                before = [bare(m) for m in listed(kind, earlier.body) if not is_reasoning(m)]
+                after = [bare(m) for m in listed(kind, later.body) if not is_reasoning(m)]
+                assert after[: len(before)] == before
+            pairs = calls_and_results(kind, listed(kind, third.body))
+            assert [what for what, _ in pairs] == ["call", "call", "result", "result"]
