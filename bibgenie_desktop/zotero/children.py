@@ -170,6 +170,8 @@ class Children:
         }
         if said.get("userID", "").isdigit():
             return f"users/{said['userID']}"
+        for (user,) in self._tables.rows("account", "userID"):  # of a library kept from zotero.org
+            return f"users/{int(user)}"
         local = said.get("localUserKey", "")
         return f"users/local/{local}" if local.isalnum() else ""
 

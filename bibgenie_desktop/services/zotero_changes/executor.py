@@ -27,12 +27,14 @@ from bibgenie_desktop.storage.worker import StoreWorker
 from bibgenie_desktop.zotero.online.changes import (
     Change,
     Done,
+    Home,
     NoteChange,
     change_from_json,
     change_to_json,
     digest_of,
     done_from_json,
     done_to_json,
+    home_of,
     with_key,
 )
 from bibgenie_desktop.zotero.service import ZoteroLibrary
@@ -48,9 +50,9 @@ STOPPED: Final = "It was stopped before anything was sent to Zotero."
 class Writing(Protocol):
     """What is used of the ways into Zotero."""
 
-    async def refusal(self, library: str) -> str: ...
+    async def refusal(self, library: str, home: Home) -> str: ...
 
-    async def apply(self, change: Change, stop: threading.Event, *, again: bool = False) -> Done: ...
+    async def apply(self, change: Change, stop: threading.Event, *, again: bool, home: Home) -> Done: ...
 
     async def undo(self, change: Change, done: Done, stop: threading.Event) -> Done: ...
 
@@ -128,7 +130,12 @@ class ZoteroChanges:
     async def refusal(self, library: str) -> str:
         """Why nothing can be written now, with what to switch on. Asks this computer only."""
         reason = self._forbidden(self._library) if self._library is not None else NO_LIBRARY
-        return reason or await (await self._ways()).refusal(library)
+        return reason or await (await self._ways()).refusal(library, self._home())
+
+    def _home(self) -> Home:
+        if self._library is None:
+            return Home()
+        return home_of(self._library.contents.account, web=self._library.status.kind == "web")
 
     async def _ways(self) -> Writing:
         if self._made is None:
@@ -234,7 +241,7 @@ class ZoteroChanges:
     async def _apply(self, change: Change, stop: threading.Event, again: bool) -> Done:
         if self._library is not None and (reason := self._forbidden(self._library)):
             raise UserError(reason)
-        return await (await self._ways()).apply(change, stop, again=again)
+        return await (await self._ways()).apply(change, stop, again=again, home=self._home())
 
     def _prepared(self, card: Card, content: str, before: Any) -> Change:
         change = self.builder.change(card.kind, card.target_id, content)

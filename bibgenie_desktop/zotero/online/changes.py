@@ -93,6 +93,23 @@ class Done:
         return f"{self.library}-{self.key}"
 
 
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Whose library a change is about: the account's number, 0 where it is not known.
+
+    `web`: it was read from zotero.org, and is written there.
+    """
+
+    user_id: int = 0
+    web: bool = False
+
+
+def home_of(account: str, *, web: bool) -> Home:
+    """Of how addresses name the account: `users/12`."""
+    number = account.removeprefix("users/")
+    return Home(int(number) if number.isdigit() else 0, web)
+
+
 def new_key() -> str:
     """A key such as Zotero gives its items."""
     return "".join(secrets.choice(KEY_LETTERS) for _ in range(8))

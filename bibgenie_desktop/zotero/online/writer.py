@@ -28,6 +28,7 @@ from bibgenie_desktop.zotero.online.errors import (
     ZoteroConflict,
     ZoteroKeyRefused,
     ZoteroMissing,
+    ZoteroOtherDatabase,
     ZoteroRefused,
 )
 
@@ -59,7 +60,10 @@ class _Lists:
 
 
 class Writer:
-    """`client` is for the library of the changes it gets; `user_id` is 0 where no account is known."""
+    """`client` is for the library of the changes it gets; `user_id` is 0 where no account is known.
+
+    Another account than that is never written to.
+    """
 
     def __init__(self, client: Zotero, route: RouteName, send: Sender, user_id: int = 0) -> None:
         self._client = client
@@ -94,8 +98,11 @@ class Writer:
             return self._already(change, found)
         if change.parent:
             self._require(self._item(change.parent), "item")
-        if change.collection:
+        elif change.collection:
             self._require_collection(change.collection)
+        else:
+            for found in self._client.top(limit=1):
+                self._see(found)
         html = self._addressed(change.html)
         note: dict[str, Any] = {"itemType": "note", "note": html, "tags": [], "relations": {}}
         if change.parent:
@@ -200,10 +207,23 @@ class Writer:
             found = found[0] if found else None
         if not isinstance(found, dict) or not isinstance(found.get("data"), dict):
             return None
-        library = found.get("library")
-        if isinstance(library, dict) and library.get("type") == "user" and isinstance(library.get("id"), int):
-            self._user_id = self._user_id or library["id"]
+        self._see(found)
         return found
+
+    def _see(self, found: Mapping[str, Any]) -> None:
+        """Whose library answers: an account that is not the one meant ends it."""
+        library = found.get("library")
+        if not isinstance(library, dict) or library.get("type") != "user":
+            return
+        user_id = library.get("id")
+        if not isinstance(user_id, int) or not user_id:
+            return
+        if self._user_id and user_id != self._user_id:
+            raise ZoteroOtherDatabase(
+                "The Zotero that answers belongs to another account than this library.",
+                "Nothing was written. Start the Zotero of this library.",
+            )
+        self._user_id = user_id
 
     def _require(self, found: dict[str, Any] | None, what: str) -> dict[str, Any]:
         if found is None:
@@ -220,6 +240,8 @@ class Writer:
             found = self._client.collection(key)
         except ResourceNotFoundError:
             found = None
+        if isinstance(found, dict):
+            self._see(found)
         self._require(found if isinstance(found, dict) else None, "collection")
 
     def _update(self, found: Mapping[str, Any], values: Mapping[str, Any], attempt: int) -> bool:

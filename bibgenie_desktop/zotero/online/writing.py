@@ -16,7 +16,7 @@ from pyzotero import Zotero
 from pyzotero.errors import LocalAPIKeyRequiredError, ResourceNotFoundError
 
 from bibgenie_desktop.domain.errors import Cancelled, SecretStoreUnavailable
-from bibgenie_desktop.zotero.online.changes import Change, Done, RouteName
+from bibgenie_desktop.zotero.online.changes import Change, Done, Home, RouteName
 from bibgenie_desktop.zotero.online.client import (
     LOCAL,
     SWITCH,
@@ -42,6 +42,7 @@ from bibgenie_desktop.zotero.online.writer import Writer
 APP_NAME: Final = "BibGenie Desktop"
 WEB_KEY: Final = "zotero-web"
 LOCAL_KEY: Final = "zotero-local"
+ANYWHERE: Final = Home()
 WEB_ADVICE: Final = "Or enter a key of zotero.org that may write in the settings, under Zotero."
 
 T = TypeVar("T")
@@ -87,23 +88,27 @@ class ZoteroWriting:
         self._local, self._web = local, web
         self._owners: dict[str, KeyOwner] = {}
 
-    async def refusal(self, library: str) -> str:
+    async def refusal(self, library: str, home: Home = ANYWHERE) -> str:
         """Why nothing can be written to a library now, with what to switch on; empty where it seems to.
 
         Nothing leaves this machine for it: whether a key of zotero.org is good shows when it is used.
         """
         try:
-            key = await self._open_way()
+            key = await self._open_way(home)
             if key and key in self._owners:
-                self._require_right(self._owners[key], library)
+                self._require_right(self._owners[key], library, home)
         except ZoteroError as error:
             return error.text
         return ""
 
-    async def apply(self, change: Change, stop: threading.Event, *, again: bool = False) -> Done:
+    async def apply(
+        self, change: Change, stop: threading.Event, *, again: bool = False, home: Home = ANYWHERE
+    ) -> Done:
         """Raises `ZoteroError`, or `Cancelled` where `stop` was set before anything was sent."""
-        way = await self._way(change.library)
-        return await self._run(way, change.library, stop, lambda writer: writer.apply(change, again=again))
+        way = await self._way(change.library, home)
+        return await self._run(
+            way, change.library, stop, lambda writer: writer.apply(change, again=again), home=home
+        )
 
     async def undo(self, change: Change, done: Done, stop: threading.Event) -> Done:
         """Takes back through the way it went, with the Zotero that has it."""
@@ -116,27 +121,42 @@ class ZoteroWriting:
 
     # -- ways
 
-    async def _open_way(self) -> str:
+    async def _open_way(self, home: Home) -> str:
         """The key of zotero.org; empty where the Zotero on this machine is the way. Raises why none is."""
-        try:
-            await _in_thread(self._probe)
-        except (ZoteroOff, ZoteroTooOld, ZoteroUnreachable) as error:
-            closed: ZoteroError = error
-        else:
+        closed = await self._closed(home)
+        if closed is None:
             return ""
         key = await self._keys.get(WEB_KEY, required=False)
         if not key:
-            raise type(closed)(closed.title, f"{closed.advice} {WEB_ADVICE}")
+            advice = closed.advice if home.web else f"{closed.advice} {WEB_ADVICE}"
+            raise type(closed)(closed.title, advice)
         return key
 
-    async def _way(self, library: str) -> RouteName:
-        key = await self._open_way()
+    async def _closed(self, home: Home) -> ZoteroError | None:
+        """What keeps us from writing to the Zotero on this machine; None where nothing does."""
+        if home.web:
+            return ZoteroKeyRefused(
+                "There is no key of zotero.org.", "Enter one in the settings, under Zotero."
+            )
+        try:
+            await _in_thread(self._probe)
+        except (ZoteroOff, ZoteroTooOld, ZoteroUnreachable) as error:
+            return error
+        return None
+
+    async def _way(self, library: str, home: Home) -> RouteName:
+        key = await self._open_way(home)
         if not key:
             return "local"
-        self._require_right(await self._owner(key), library)
+        self._require_right(await self._owner(key), library, home)
         return "web"
 
-    def _require_right(self, owner: KeyOwner, library: str) -> None:
+    def _require_right(self, owner: KeyOwner, library: str, home: Home) -> None:
+        if library == "u" and home.user_id not in (0, owner.user_id):
+            raise ZoteroKeyRefused(
+                "The key of zotero.org belongs to another account than this library.",
+                "Nothing was written. Enter a key of this account in the settings, under Zotero.",
+            )
         if not owner.may_write(library):
             raise ZoteroKeyRefused(
                 "The key of zotero.org may not write to this library.",
@@ -173,6 +193,7 @@ class ZoteroWriting:
         stop: threading.Event,
         work: Callable[[Writer], T],
         server_id: str = "",
+        home: Home = ANYWHERE,
     ) -> T:
         if way == "web":
             key = await self._keys.get(WEB_KEY)
@@ -184,7 +205,7 @@ class ZoteroWriting:
             return await _in_thread(lambda: self._on_web(key, owner.user_id, library, stop, work))
         permission = _Permission(await self._keys.get(LOCAL_KEY, required=False) or "")
         try:
-            return await _in_thread(lambda: self._on_local(permission, library, server_id, stop, work))
+            return await _in_thread(lambda: self._on_local(permission, library, server_id, home, stop, work))
         finally:
             await self._keep(permission)
 
@@ -203,6 +224,7 @@ class ZoteroWriting:
         permission: _Permission,
         library: str,
         server_id: str,
+        home: Home,
         stop: threading.Event,
         work: Callable[[Writer], T],
     ) -> T:
@@ -223,7 +245,7 @@ class ZoteroWriting:
             return write()
 
         with closing(made) as client:
-            return work(Writer(client, "local", send))
+            return work(Writer(client, "local", send, home.user_id))
 
     def _ask(self, client: Zotero, permission: _Permission, library: str) -> None:
         """Shows Zotero's dialog, and waits for the person. Raises `ZoteroDenied`."""

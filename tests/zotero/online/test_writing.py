@@ -17,6 +17,7 @@ from bibgenie_desktop.zotero.note_citations import cited_ids
 from bibgenie_desktop.zotero.online.changes import (
     Change,
     CollectionChange,
+    Home,
     NoteChange,
     TagsChange,
     change_from_json,
@@ -480,6 +481,27 @@ async def test_a_library_that_may_only_be_read_is_told(zotero: ZoteroServer) -> 
     with pytest.raises(ZoteroKeyRefused):
         await into(zotero).apply(NOTE, NEVER)
     assert zotero.notes == []
+
+
+@pytest.mark.parametrize("change", [NOTE, ALONE, TAGS, FILED, replace(ALONE, collection="")])
+async def test_another_account_than_that_of_the_library_is_never_written_to(
+    zotero: ZoteroServer, change: Change
+) -> None:
+    way = into(zotero)
+    with pytest.raises(ZoteroError, match="another account"):
+        await way.apply(change, NEVER, home=Home(12))
+    assert zotero.writes == []
+    assert (await way.apply(change, NEVER, home=Home(4711))).route == zotero.place
+
+
+async def test_a_library_read_from_zotero_org_is_written_there_though_a_zotero_runs_here() -> None:
+    with ZoteroServer() as here, ZoteroServer("web", keys={"good": Rights()}) as org:
+        filled(org)
+        way = writing(MemoryKeyring({"zotero-web": "good"}), local=here.local, web=org.web)
+        assert (await way.apply(NOTE, NEVER, home=Home(4711, web=True))).route == "web"
+        assert here.requests == []
+        without = writing(local=here.local, web=org.web)
+        assert "no key of zotero.org" in await without.refusal("u", Home(4711, web=True))
 
 
 # ---- waiting --------------------------------------------------------------------------------------------
