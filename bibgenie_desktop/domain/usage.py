@@ -31,3 +31,9 @@ class Usage:
     """Which request of its turn this was, as the parts count them."""
     cost: float | None = None
     """US dollars, where the provider itself said what it charged."""
+
+    @property
+    def refused(self) -> bool:
+        """Nothing came of it: it was refused, or ended before its first word. Nobody charges that."""
+        nothing = not self.complete and self.source == "estimate" and not self.output_total
+        return nothing and self.cost is None

@@ -102,7 +102,7 @@ class NoticeBanner(Banner):
             notice.title,
             notice.advice,
             [*buttons, dismiss],
-            icon="context" if "choose_model" in notice.offers else "",
+            icon="clock" if notice.retry_at else "context" if "choose_model" in notice.offers else "",
             object_name="noticeBanner",
         )
         for button in buttons:

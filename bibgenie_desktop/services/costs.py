@@ -142,7 +142,8 @@ def _add_up(known: _Known, spent: Spent, price_of: PriceOf) -> SessionCost:
 def _bill(spending: Spending, price_of: PriceOf) -> Bill:
     bill: Bill = {}
     for usage in spending.usages:
-        _add(bill, {f"{usage.provider}/{usage.model}": _one(usage, price_of)})
+        if not usage.refused:
+            _add(bill, {f"{usage.provider}/{usage.model}": _one(usage, price_of)})
     return bill
 
 
@@ -169,6 +170,8 @@ def total(usages: Iterable[Usage], price_of: PriceOf) -> Cost:
 
 
 def _one(usage: Usage, price_of: PriceOf) -> Cost:
+    if usage.refused:
+        return Cost()
     prices = price_of(usage)
     dollars = dollars_of(usage, price_of)
     read = min(usage.cache_read, usage.input_total)

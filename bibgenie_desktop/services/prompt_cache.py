@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bibgenie_desktop.domain.messages import AssistantMessage, Checkpoint, Path
+from bibgenie_desktop.domain.messages import AssistantMessage, Checkpoint, Message, Path
 from bibgenie_desktop.domain.prices import MILLION, Prices, cost_of
 from bibgenie_desktop.domain.usage import Usage
 
@@ -76,10 +76,11 @@ def warm_cache(path: Path, price_of: Callable[[Usage], Prices | None]) -> WarmCa
     None after a checkpoint, for a provider without a price for cached input, and where no request has shown
     that anything is cached.
     """
-    answer = next((m for m in reversed(path) if isinstance(m, AssistantMessage | Checkpoint)), None)
-    if not isinstance(answer, AssistantMessage) or not answer.usage:
+    newest = (m for m in reversed(path) if isinstance(m, Checkpoint) or _answered(m))
+    answer = next(newest, None)
+    if not isinstance(answer, AssistantMessage):
         return None
-    last = answer.usage[-1]
+    last = [usage for usage in answer.usage if not usage.refused][-1]
     if last.source != "provider" or not (last.cache_read or last.cache_write):
         return None
     prices = price_of(last)
@@ -90,3 +91,8 @@ def warm_cache(path: Path, price_of: Callable[[Usage], Prices | None]) -> WarmCa
     ages = (WARM_LONGER_MS[host] for host in WARM_LONGER_MS if host in last.base_url)
     until = answer.created_at + next(ages, WARM_MS)
     return WarmCache(f"{last.provider}/{last.model}", min(held, last.input_total), until, prices)
+
+
+def _answered(message: Message) -> bool:
+    """Whether a provider worked on an answer: one that it refused leaves its cache as it was."""
+    return isinstance(message, AssistantMessage) and any(not usage.refused for usage in message.usage)

@@ -14,7 +14,7 @@ from bibgenie_desktop.domain.prices import FREE, Prices
 from bibgenie_desktop.domain.usage import Usage
 from bibgenie_desktop.services.costs import Cost, Costs, dollars_of, money, total
 from bibgenie_desktop.services.preview import dry_run
-from tests.scripted_server import ScriptedServer, text, tool_calls
+from tests.scripted_server import ScriptedServer, cut, error, text, tool_calls
 from tests.services.desk import Desk, ask, desk, summary_text
 
 PRICES = Prices(2, 10, 0.2)
@@ -111,6 +111,19 @@ def test_what_the_provider_charged_beats_the_price_list() -> None:
     assert dollars_of(usage(), price) == pytest.approx(0.003)
     both = total([usage(cost=0.0), usage(cost=0.25, source="estimate")], price)
     assert both == Cost(0.25, 2, 0, 0, 2_000, 0, 200, stated=2)
+
+
+async def test_a_refused_request_costs_nothing_and_a_cut_one_what_arrived(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        server.script(error(429, "slow"), cut("so far"))
+        async with desk(tmp_path, server) as at:
+            chat = await at.chat()
+            await chat.send(ask("First?"))
+            assert (await costs(at).session(chat.session_id)).tree == Cost()
+            await chat.retry(chat.path[-1].id)
+            spent = await costs(at).session(chat.session_id)
+            assert (spent.tree.requests, spent.tree.estimated) == (1, 1)
+            assert spent.tree.dollars > 0
 
 
 async def test_only_what_is_new_in_a_tree_is_read_again(tmp_path: Path) -> None:

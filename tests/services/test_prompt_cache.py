@@ -65,6 +65,16 @@ def test_nothing_is_said_of_a_cache_that_nobody_can_price(last: Usage, prices: P
     assert warm(last, prices=prices) is None
 
 
+def test_a_refused_request_leaves_the_cache_of_the_answer_before() -> None:
+    (answer,) = answered(usage(50_000, cache_read=40_000))
+    (refused,) = answered(usage(51_000, 0, source="estimate", complete=False))
+    found = warm_cache((answer, refused), lambda used: PRICES)
+    assert found is not None
+    assert found.tokens == 50_000
+    (cut,) = answered(usage(51_000, 20, source="estimate", complete=False))
+    assert warm_cache((answer, cut), lambda used: PRICES) is None
+
+
 def test_a_checkpoint_has_left_the_cache_behind() -> None:
     (answer,) = answered(usage(50_000, cache_read=40_000))
     point = Checkpoint(

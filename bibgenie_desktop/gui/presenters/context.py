@@ -152,7 +152,8 @@ class ContextPresenter(QObject):
         return model_warning(self.warm, self._workspace.clock())
 
     def _cached(self, chat: Chat) -> Cached | None:
-        newest = next((m for m in reversed(chat.path) if isinstance(m, AssistantMessage)), None)
+        answers = (m for m in reversed(chat.path) if isinstance(m, AssistantMessage))
+        newest = next((a for a in answers if not all(usage.refused for usage in a.usage)), None)
         return cached(newest.usage, self._workspace.costs.price) if newest is not None else None
 
     def _label(self, ref: str) -> str:
