@@ -10,8 +10,9 @@ import threading
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QUrl
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QImage
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QWidget
 
 from bibgenie_desktop.domain.estimate import PER_IMAGE
@@ -397,3 +398,34 @@ async def test_dropped_export_comes_back_as_a_session_of_its_own(qapp: QApplicat
             file.write_text("{}", encoding="utf-8")
             drop(on, file)
             await on.until(lambda: "no exported conversation" in on.toast)
+
+
+async def test_keys_and_real_drops_lead_to_the_same(qapp: QApplication, tmp_path: Path) -> None:
+    """Ctrl+V with a picture in the clipboard; a file dropped on the text, and one on the frame around it."""
+    paths = [tmp_path / f"{name}.png" for name in ("text", "frame")]
+    for path, colour in zip(paths, ("blue", "green"), strict=True):
+        path.write_bytes(png(colour))
+    with ScriptedServer() as server:
+        async with bench(tmp_path, server, vision=True) as on:
+            composer = on.window.composer
+            qapp.clipboard().setImage(drawing())
+            QTest.keyClick(composer.edit, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+            await on.until(lambda: len(chips(on)) == 1)
+            qapp.clipboard().clear()
+            for count, (target, path) in enumerate(
+                zip((composer.edit.viewport(), composer), paths, strict=True), 2
+            ):
+                source = QMimeData()
+                source.setUrls([QUrl.fromLocalFile(str(path))])
+                copy, left, none = (
+                    Qt.DropAction.CopyAction,
+                    Qt.MouseButton.LeftButton,
+                    Qt.KeyboardModifier.NoModifier,
+                )
+                enter = QDragEnterEvent(QPoint(9, 9), copy, source, left, none)
+                QApplication.sendEvent(target, enter)
+                assert enter.isAccepted()
+                QApplication.sendEvent(target, QDropEvent(QPointF(9, 9), copy, source, left, none))
+                await on.until(lambda count=count: len(chips(on)) == count)
+            assert attached(on) == ["Pasted picture 1", "text.png", "frame.png"]
+            assert on.text == ""
