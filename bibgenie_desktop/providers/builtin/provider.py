@@ -26,6 +26,7 @@ from bibgenie_desktop.providers.base import (
 from bibgenie_desktop.providers.builtin.answer import answer
 from bibgenie_desktop.providers.builtin.plan import Call, knowledge_of, next_calls
 from bibgenie_desktop.providers.builtin.question import question_of, results_of
+from bibgenie_desktop.providers.builtin.saving import saving
 from bibgenie_desktop.providers.builtin.summary import summarise
 from bibgenie_desktop.providers.openai_chat import ChatCodec, ChatDialect
 
@@ -82,8 +83,10 @@ class BuiltinAssistant:
 def _act(request: Request) -> tuple[str, tuple[Call, ...]]:
     """What this step brings: calls, or the answer."""
     question = question_of(request.projection)
-    known = knowledge_of(results_of(request.projection))
     tools = {spec.name: spec for spec in request.tools}
+    if (step := saving(question, request.projection, tools)) is not None:
+        return step
+    known = knowledge_of(results_of(request.projection))
     calls = next_calls(question, known, tools, request.profile.window)
     if calls:
         return "", calls
