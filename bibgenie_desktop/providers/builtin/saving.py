@@ -19,8 +19,9 @@ PROPOSE: Final = "propose_change"
 LONGEST_TITLE: Final = 120
 
 _WISH: Final = re.compile(
-    r"^\W*(?:(?:please|now|and|ok|can you|could you|would you|bitte|kannst du|können sie|könnten sie|und|jetzt"
-    r"|peux[- ]tu|pouvez[- ]vous|maintenant|et)\W+){0,2}(?:save|keep|store|write|make|turn|speicher\w*|sicher\w*|schreib\w*|mach\w*|leg\w*"
+    r"^\W*(?:(?:please|now|and|ok|can you|could you|would you|bitte|kannst du|können sie|könnten sie|und"
+    r"|jetzt|peux[- ]tu|pouvez[- ]vous|maintenant|et)\W+){0,2}"
+    r"(?:save|keep|store|write|make|turn|speicher\w*|sicher\w*|schreib\w*|mach\w*|leg\w*"
     r"|enregistr\w*|sauvegard\w*|gard\w*|fai[st]\w*)\b[^.?!\n]{0,60}\b(?:notes?|notiz(?:en)?)\b",
     re.IGNORECASE,
 )
