@@ -1,222 +1,350 @@
-"""Reading a Zotero library: start, load, search, lists, texts, pages and refresh, beside their floors.
+"""Reading a Zotero library beside other programs and the least each task can cost, as ratios of one run.
 
-Floors are measured in the same run: a plain copy of the file, SQLite's own check of it, and a scan of the
-same words in memory. Other programs are measured where their packages are installed. The libraries come from
-the generator of the fixtures (`--fixtures DIR`), or are named with `--library DIR`; without either there is
-nothing to measure. Run `python benchmarks/zotero.py --items 2000 100000`.
+The libraries come from the generator of the fixtures (`--fixtures DIR`), or are copies of those named with
+`--library DIR`. Other programs are measured where their virtual environments are (`--peers DIR`, one folder
+for each named as on PyPI):
+
+    for p in zotero-mcp-server zotero-cli-ai cli-anything-zotero; do
+        python -m venv PEERS/$p && PEERS/$p/bin/pip install $p; done
+    python -m benchmarks.zotero --items 100000 --peers PEERS
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
-import contextlib
+import json
+import re
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Awaitable, Callable
-from importlib.util import find_spec
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
+from typing import Any
 
-from bibgenie_desktop.compose import open_library
-from bibgenie_desktop.domain.errors import DocumentUnreadable
-from bibgenie_desktop.zotero.discovery import check_directory
-from bibgenie_desktop.zotero.indexed_search import IndexedSearch
-from bibgenie_desktop.zotero.reader import read_contents
-from bibgenie_desktop.zotero.search import MetadataIndex, Query
-from bibgenie_desktop.zotero.service import ZoteroLibrary
+from benchmarks import _zotero_floors as floors
 from bibgenie_desktop.zotero.snapshot import SnapshotSource
 
-FIXTURES = Path(__file__).resolve().parents[2] / "shared" / "fixtures"
-QUERIES = (
-    "sleep spindles",
-    "working memory",
-    "heat",
-    "medieval trade",
-    "antibiotic resistance urban",
-    "zhang 2015",
-    "coral bleaching labour",
-    "睡眠",
-    "睡",
-    "systematic review",
-    "public trust",
-    "replication",
-)
-PEERS = {
-    "zotero-mcp-server": "zotero_mcp",
-    "zotero-cli-ai": "zotero_cli_ai",
-    "cli-anything-zotero": "cli_anything_zotero",
-    "zurch": "zurch",
-}
+ROOT = Path(__file__).resolve().parents[1]
+FIXTURES = ROOT.parent / "shared" / "fixtures"
+PEERS = ("zotero-mcp-server", "zotero-cli-ai", "cli-anything-zotero")
+SLOW_QUERIES = 12
+"""Queries that other programs are asked; ours are asked all of them."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One target: what is divided by what, and how small the ratio has to be."""
+
+    name: str
+    ours: float
+    other: float | None
+    against: str
+    must: float
+    stretch: float
+    unit: str = "ms"
+
+    def __str__(self) -> str:
+        if self.other is None:
+            return f"| {self.name} | {self.ours:.1f} {self.unit} | not measured | {self.against} | | |"
+        ratio = self.ours / self.other
+        verdict = "stretch" if ratio <= self.stretch else "must" if ratio <= self.must else "**missed**"
+        return (
+            f"| {self.name} | {self.ours:.1f} {self.unit} | {self.other:.1f} | {self.against}"
+            f" | {ratio:.3f} of {self.must:.3f} / {self.stretch:.3f} | {verdict} |"
+        )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--items", type=int, nargs="+", default=[2_000], help="sizes of generated libraries")
-    parser.add_argument("--library", type=Path, action="append", default=[], help="a data directory to read")
+    parser.add_argument("--library", type=Path, action="append", default=[], help="a data directory to copy")
     parser.add_argument("--fixtures", type=Path, default=FIXTURES, help="folder of the generator")
+    parser.add_argument("--peers", type=Path, help="folder with a virtual environment for each program")
+    parser.add_argument("--loop", choices=("asyncio", "qt"), default="qt", help="the event loop to watch")
+    parser.add_argument("--megabytes", type=float, default=40, help="texts that are made for the full text")
     parser.add_argument("--runs", type=int, default=5)
     options, _ = parser.parse_known_args()
-    missing = [name for name, module in PEERS.items() if find_spec(module) is None]
-    if missing:
-        print(f"Not installed, so not measured: {', '.join(missing)}.")
-    libraries = list(options.library)
-    with tempfile.TemporaryDirectory(prefix="bibgenie-bench-") as folder:
-        script = options.fixtures / "make_zotero_library.py"
-        if not script.exists():
-            print(f"No generator in {options.fixtures}: only libraries named with --library are measured.")
-        for items in options.items if script.exists() and not libraries else ():
-            out = Path(folder) / str(items)
-            command = [sys.executable, str(script), "--out", str(out), "--items", str(items)]
-            subprocess.run(command, check=True, capture_output=True)
-            libraries.append(out / "Zotero")
-        for place, data_dir in enumerate(libraries):
-            asyncio.run(measure(data_dir, Path(folder) / f"private-{place}", options.runs))
+    where = "/var/tmp" if sys.platform == "linux" else None  # a real file system, not memory
+    with tempfile.TemporaryDirectory(prefix="bibgenie-bench-", dir=where) as folder:
+        for data_dir in libraries(options, Path(folder)):
+            print("\n".join(Run(data_dir, Path(folder), options).report()), flush=True)
 
 
-async def measure(data_dir: Path, private: Path, runs: int) -> None:
-    database = data_dir / "zotero.sqlite"
-    await asyncio.to_thread(private.mkdir, parents=True)
-    print(f"\n{data_dir.name}: {database.stat().st_size / 1e6:.1f} MB; ms, lowest / median of {runs}")
-    copy = private / "floor.sqlite"
-    floor = timed("floor: cp of the file", runs, lambda: shutil.copyfile(database, copy))
-    timed("floor: quick_check", 1, lambda: check(copy))
-    number = iter(range(1_000))
-
-    def snapshot() -> SnapshotSource:
-        source = SnapshotSource(data_dir, private / f"s{next(number)}", now)
-        source.refresh()
-        return source
-
-    await asyncio.sleep(0.1)
-    first = timed("snapshot, with what belongs to it", min(runs, 3), snapshot)
-    print(f"    snapshot / cp: {first / floor:.2f}")
-    contents = None
-
-    def load() -> None:
-        nonlocal contents
-        with contextlib.closing(sqlite3.connect(copy)) as connection:
-            contents = read_contents(connection)
-
-    timed("all metadata, notes and annotations", min(runs, 3), load)
-    assert contents is not None
-    memory = MetadataIndex(contents)
-    memory.search(Query("warm"))
-    per_query("search in memory", lambda q: memory.search(Query(q, limit=20)))
-    library = open_library(check_directory(data_dir), private / "own")
-    beats: list[float] = []
-    watcher = asyncio.ensure_future(heartbeat(beats))
-    try:
-        await library.ensure_loaded()
-        started = time.perf_counter()
-        await library._indexing.settled()
-        print(f"  index of items, after loading          {1e3 * (time.perf_counter() - started):9.1f}")
-        fast = IndexedSearch(library.contents, library._indexing.file)
-        await asyncio.to_thread(
-            per_query, "search through the index", lambda q: fast.search(Query(q, limit=20))
-        )
-        await timed_async("first list from the index", runs, lambda: library.newest(100))
-        started = time.perf_counter()
-        await library.collection_counts()
-        await library.tag_counts()
-        print(f"  collections and tags counted           {1e3 * (time.perf_counter() - started):9.1f}")
-        started = time.perf_counter()
-        await library.index_texts()
-        spent = time.perf_counter() - started
-        size = (private / "own" / "index.sqlite").stat().st_size / 1e6
-        print(
-            f"  texts of {library.coverage.indexed} files indexed {1e3 * spent:18.1f}   index {size:.1f} MB"
-        )
-        await timed_async(
-            "full text with snippets",
-            runs,
-            lambda: library.search_texts("sleep memory", "all_words", lambda _: True, 20, 0),
-        )
-        await pages(library, runs)
-        unchanged = library._indexing.file.update_items
-        started = time.perf_counter()
-        await asyncio.to_thread(unchanged, library.contents, lambda: False)
-        print(f"  looking for differences, none there    {1e3 * (time.perf_counter() - started):9.1f}")
-    finally:
-        watcher.cancel()
-        await library.close()
-    beats.sort()
-    most = beats[-1 - len(beats) // 1000]
-    print(f"  event loop held up: longest {1e3 * beats[-1]:.1f}, 99.9 % below {1e3 * most:.1f}")
-
-
-async def pages(library: ZoteroLibrary, runs: int) -> None:
-    """One page each of several PDFs, from a worker that runs already."""
+def libraries(options: argparse.Namespace, folder: Path) -> list[Path]:
+    script = options.fixtures / "make_zotero_library.py"
     found = []
-    for full_id, attachment in library.contents.attachments.items():
-        if attachment.kind == "pdf" and (located := library.attachment(full_id)) and located.path:
-            found.append(located.path)
-        if len(found) > runs:
-            break
-    if len(found) < 2:
-        return
-    await library.documents.page_count(found.pop())
-    spent = []
-    for path in found:
-        started = time.perf_counter()
-        with contextlib.suppress(DocumentUnreadable):
-            await library.documents.pages_text(path, 0, 0)
-            spent.append(1e3 * (time.perf_counter() - started))
-    if spent:
-        print(f"  {'first page of a PDF, worker running':38} {min(spent):9.1f} / {median(spent):.1f}")
+    for place, library in enumerate(options.library):
+        target = folder / f"given-{place}" / "Zotero"
+        shutil.copytree(library, target)
+        found.append(target)
+    if not found and not script.exists():
+        print(f"No generator in {options.fixtures}: name a library with --library.")
+    for items in options.items if not found and script.exists() else ():
+        out = folder / str(items)
+        command = [sys.executable, str(script), "--out", str(out), "--items", str(items)]
+        subprocess.run(command, check=True, capture_output=True)
+        found.append(out / "Zotero")
+    return found
 
 
-async def heartbeat(beats: list[float]) -> None:
-    """How much later than asked the loop comes back, once a millisecond."""
-    while True:
-        started = time.perf_counter()
-        await asyncio.sleep(0.001)
-        beats.append(time.perf_counter() - started - 0.001)
+class Run:
+    """All measurements of one library."""
+
+    def __init__(self, data_dir: Path, folder: Path, options: argparse.Namespace) -> None:
+        self.data_dir = data_dir
+        self.database = data_dir / "zotero.sqlite"
+        self.private = folder / f"private-{data_dir.parent.name}"
+        self.folder = folder
+        self.options = options
+        self.queries = queries_of(self.database)
+        self.lines: list[str] = []
+
+    def report(self) -> list[str]:
+        size = self.database.stat().st_size / 1e6
+        self.say(f"\n## {self.data_dir.parent.name}: {size:.0f} MB, {len(self.queries)} queries\n")
+        rows = [*self.starting(), *self.searching(), *self.texts(), *self.pages(), *self.changing()]
+        head = ["| | ours | other | against | ratio of must / stretch | |", "|---|---:|---:|---|---|---|"]
+        return [*self.lines, "", *head, *map(str, rows)]
+
+    def starting(self) -> list[Row]:
+        copies, clones = [], []
+        for _ in range(self.options.runs):
+            clones.append(floors.cp(self.database, self.folder / "floor.sqlite"))
+            source = SnapshotSource(self.data_dir, self.folder / "copies", lambda: 1)
+            copies.append(floors.milliseconds(source.refresh))
+            shutil.rmtree(self.folder / "copies")
+        floor = min(clones)
+        first = self.ours("first")
+        later = [self.ours("later") for _ in range(self.options.runs)]
+        read = self.ours("read")
+        mcp_first, mcp_all = self.peer("zotero-mcp-server", "first"), self.peer("zotero-mcp-server", "all", 3)
+        lists = self.peer("cli-anything-zotero", "lists")
+        loaded = min(x["list"] + x["loaded"] for x in later)
+        self.say(f"SQLite visits the rows of all metadata: {floors.visit_rows(self.database):.0f} ms.")
+        self.say(f"First start: list {first['list']:.0f} ms, everything {first['loaded']:.0f} ms.")
+        self.say(f"All values at once in memory: {min(read['ms']):.0f} ms, {read['private_mb']:.0f} MB.")
+        self.say(f"Private memory after a later start: {later[0]['private_mb']:.0f} MB.")
+        self.late("nothing happens", self.ours("idle"))
+        self.late("first start", first)
+        self.late("later start", later[0])
+        return [
+            Row(
+                "later start: first 100 items",
+                min(x["list"] for x in later),
+                least(mcp_first),
+                "zotero-mcp-server",
+                0.05,
+                0.02,
+            ),
+            Row("snapshot", min(copies), floor, "cp", 1.2, 1.0),
+            Row("first start: copy and first list", first["list"], floor, "cp", 3, 2),
+            Row("later start: all metadata at hand", loaded, least(mcp_all), "zotero-mcp-server", 0.85, 0.6),
+            Row(
+                "first start: all metadata at hand",
+                first["loaded"],
+                least(mcp_all),
+                "zotero-mcp-server",
+                3,
+                2,
+            ),
+            Row(
+                "collections and tags with counts",
+                min(x["lists"] for x in later),
+                least(lists),
+                "cli-anything-zotero",
+                0.1,
+                0.02,
+            ),
+        ]
+
+    def searching(self) -> list[Row]:
+        found, memory = self.ours("search"), self.ours("memory")
+        missed = [q for q, a, b in zip(self.queries, found["hits"], memory["hits"], strict=True) if a < b]
+        cjk = [q for q in self.queries if not q.isascii() and re.search(r"[\u3040-\u9fff]", q)]
+        recall = sum(q not in missed for q in cjk) / max(1, len(cjk))
+        self.say(f"Queries that find less than looking at every item: {missed or 'none'}.")
+        self.say(f"Recall of {len(cjk)} queries in Chinese and Japanese: {recall:.2f}.")
+        self.late("searching", found)
+        few = spread(self.queries, SLOW_QUERIES)
+        other = self.peer("zotero-cli-ai", "search", queries=few)
+        same = [ms for q, ms in zip(self.queries, found["ms"], strict=True) if q in few]
+        return [
+            Row(
+                "keyword search, p50",
+                median(same),
+                median(other) if other else None,
+                "zotero-cli-ai",
+                1 / 60,
+                1 / 150,
+            ),
+            Row(
+                "keyword search, p95",
+                p95(same),
+                p95(other) if other else None,
+                "zotero-cli-ai",
+                1 / 35,
+                1 / 75,
+            ),
+            Row(
+                "keyword search, all queries, p95",
+                p95(found["ms"]),
+                p95(memory["ms"]),
+                "strings in memory",
+                1.0,
+                0.5,
+            ),
+        ]
+
+    def texts(self) -> list[Row]:
+        with closing(sqlite3.connect(f"{self.database.as_uri()}?mode=ro&immutable=1", uri=True)) as db:
+            attached = "SELECT key FROM items JOIN itemAttachments USING (itemID) WHERE linkMode < 2"
+            keys = [key for (key,) in db.execute(f"{attached} AND contentType = 'application/pdf'")]
+        floors.write_texts(self.data_dir, keys, self.options.megabytes)
+        caches = [p.read_text("utf-8", "replace") for p in self.data_dir.glob("storage/*/.zotero-ft-cache")]
+        if not caches:
+            return []
+        asked = text_queries(caches)
+        found = self.ours("texts", asked)
+        scan = floors.scan_texts(caches, asked)
+        size = sum(len(c.encode()) for c in caches) / 1e6
+        self.say(
+            f"Texts: {found['files']} files ({size:.1f} MB in Zotero's extracts), notes and annotations in"
+            f" {found['index_ms'] / 1e3:.1f} s, {found['characters'] / 1e3 / found['index_ms']:.1f} MB/s."
+        )
+        self.late("indexing texts", found)
+        return [
+            Row(
+                "full text with snippets, p95",
+                p95(found["ms"]),
+                p95(scan),
+                "scan of strings in memory",
+                0.25,
+                0.13,
+            ),
+            Row(
+                "size of the index of texts",
+                found["words_bytes"] / 1e6,
+                found["characters"] / 1e6,
+                "characters",
+                0.45,
+                0.3,
+                "MB",
+            ),
+        ]
+
+    def pages(self) -> list[Row]:
+        path = self.data_dir / "bench.pdf"
+        floors.write_pdf(path)
+        found = self.ours("pages")
+        spawned = [floors.page_by_spawn(path) for _ in range(3)]
+        alone = median(floors.pages_in_process(path))
+        return [
+            Row("page of a PDF, worker running", median(found["warm"]), alone, "PDFium in process", 1.3, 1.1),
+            Row("worker killed and back", min(found["killed"]), min(spawned), "spawn", 1.3, 1.0),
+        ]
+
+    def changing(self) -> list[Row]:
+        whole = self.ours("first")["loaded"]
+        runs = [self.ours("changes") for _ in range(3)]
+        least_run = min(runs, key=lambda r: r["whole"] - r["copy"])
+        self.say(f"Refresh after ten changes: {least_run['whole']:.0f} ms, copy included.")
+        assert all(r["found"] == 6 for r in runs), "a changed title was not found"
+        self.late("refreshing", least_run)
+        without = max(0.1, least_run["whole"] - least_run["copy"])
+        return [
+            Row("ten changes found and applied, without the copy", without, whole, "first start", 0.08, 0.04)
+        ]
+
+    def ours(self, task: str, queries: Sequence[str] | None = None) -> dict[str, Any]:
+        file = self.folder / "queries.json"
+        file.write_text(json.dumps(list(queries or self.queries)), "utf-8")
+        arguments = (task, self.data_dir, self.private, self.options.runs, file, self.options.loop)
+        command = [sys.executable, "-m", "benchmarks._zotero_ours", *map(str, arguments)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
+        result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        return result
+
+    def peer(
+        self, program: str, operation: str, runs: int | None = None, queries: Sequence[str] = ()
+    ) -> list[float]:
+        """Milliseconds of each run; none where the program is not there or fails."""
+        python = self.options.peers / program / "bin" / "python" if self.options.peers else None
+        if python is None or not python.exists():
+            self.say(f"Not installed, so not measured: {program}.")
+            return []
+        file = self.folder / "peer.json"
+        file.write_text(json.dumps(list(queries)), "utf-8")
+        script = ROOT / "benchmarks" / "_zotero_peer.py"
+        arguments = (program, self.data_dir, operation, runs or self.options.runs, file)
+        done = subprocess.run(
+            [python, script, *map(str, arguments)], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            self.say(f"{program} failed at {operation}: {done.stderr.strip().splitlines()[-1:]}")
+            return []
+        result: list[float] = json.loads(done.stdout.splitlines()[-1])["ms"]
+        return result
+
+    def late(self, name: str, result: dict[str, Any]) -> None:
+        late = result["late"]
+        if late:
+            self.say(
+                f"Event loop ({self.options.loop}) while {name}: at most {late['max']:.1f} ms late,"
+                f" 99 % below {late['p99']:.1f}, {late['beats']} looks."
+            )
+
+    def say(self, line: str) -> None:
+        self.lines.append(line if line.startswith("\n") else f"- {line}")
 
 
-def timed(name: str, runs: int, work: Callable[[], object]) -> float:
-    spent = []
-    for _ in range(runs):
-        started = time.perf_counter()
-        work()
-        spent.append(1e3 * (time.perf_counter() - started))
-    print(f"  {name:38} {min(spent):9.1f} / {median(spent):.1f}")
-    return min(spent)
+def queries_of(database: Path) -> list[str]:
+    """Words, pairs of words, names and stretches of Chinese and Japanese that stand in this library."""
+    with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro&immutable=1", uri=True)) as db:
+        titles = [
+            title
+            for (title,) in db.execute(
+                "SELECT value FROM itemData JOIN fields USING (fieldID) JOIN itemDataValues USING (valueID)"
+                " WHERE fieldName = 'title' ORDER BY itemID"
+            )
+        ]
+        names = [name for (name,) in db.execute("SELECT lastName FROM creators ORDER BY creatorID LIMIT 500")]
+    latin = [w for w in (re.findall(r"[A-Za-z]{4,}", t) for t in titles) if len(w) > 3]
+    cjk = [m[0] for t in titles if (m := re.search(r"[\u3040-\u30ff\u4e00-\u9fff]{3,}", t))]
+    found = [w[0].lower() for w in spread(latin, 14)]
+    found += [f"{w[1]} {w[3]}".lower() for w in spread(latin, 12)]
+    found += spread(names, 8) + [w[2][:4].lower() for w in spread(latin, 4)]
+    found += [f"{n} {w[1].lower()}" for n, w in zip(spread(names, 4), spread(latin, 4), strict=False)]
+    found += [run[: 1 + place % 3] for place, run in enumerate(spread(cjk, 9))]
+    return list(dict.fromkeys(found))
 
 
-async def timed_async(name: str, runs: int, work: Callable[[], Awaitable[object]]) -> None:
-    spent = []
-    for _ in range(runs):
-        started = time.perf_counter()
-        await work()
-        spent.append(1e3 * (time.perf_counter() - started))
-    print(f"  {name:38} {min(spent):9.1f} / {median(spent):.1f}")
+def text_queries(texts: Sequence[str]) -> list[str]:
+    """Words and pairs of words that stand in these texts, common and rare ones."""
+    found = []
+    for text in spread([t for t in texts if len(t) > 2_000], 40):
+        tokens = re.findall(r"[A-Za-z]{4,}", text)
+        found.append(tokens[len(tokens) // 3].lower())
+        found.append(f"{tokens[len(tokens) // 2]} {tokens[len(tokens) // 4]}".lower())
+    return list(dict.fromkeys(found))
 
 
-def per_query(name: str, search: Callable[[str], object]) -> None:
-    """Best of three for each query, then the 50th and 95th percentile of the queries."""
-    best = []
-    for query in QUERIES:
-        spent = []
-        for _ in range(3):
-            started = time.perf_counter()
-            search(query)
-            spent.append(1e3 * (time.perf_counter() - started))
-        best.append(min(spent))
-    print(f"  {name:38} {median(best):9.1f} p50 / {quantiles(best, n=20)[-1]:.1f} p95")
+def spread(values: Sequence[Any], count: int) -> list[Any]:
+    step = max(1, len(values) // max(1, count))
+    return list(values[::step][:count])
 
 
-def check(path: Path) -> None:
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA quick_check(1)").fetchall()
+def least(values: Sequence[float]) -> float | None:
+    return min(values) if values else None
 
 
-def now() -> int:
-    return time.time_ns() // 1_000_000
+def p95(values: Sequence[float]) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
 
 
 if __name__ == "__main__":

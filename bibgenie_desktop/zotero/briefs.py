@@ -7,12 +7,15 @@ import heapq
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from bibgenie_desktop.domain.errors import LibraryUnavailable
 from bibgenie_desktop.zotero import index_build
 from bibgenie_desktop.zotero.indexed_contents import IndexedItems
 from bibgenie_desktop.zotero.library import Contents, Item
 from bibgenie_desktop.zotero.reader import read_contents
+
+_NEWEST: Final = "SELECT id, type, title, creators, year FROM item ORDER BY modified DESC, row LIMIT ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +32,14 @@ class Brief:
 def newest_of(contents: Contents, limit: int) -> tuple[Brief, ...]:
     """The items changed last."""
     if isinstance(contents.items, IndexedItems):
-        rows = contents.items.state.rows(
-            "SELECT id, type, title, creators, year FROM item ORDER BY modified DESC, row LIMIT ?", (limit,)
-        )
+        rows = contents.items.state.rows(_NEWEST, (limit,))
         return tuple(Brief(*row) for row in rows)
     newest = heapq.nlargest(limit, contents.items.values(), key=lambda i: i.modified)
     return tuple(map(_brief, newest))
+
+
+def newest_in_index(db: sqlite3.Connection, limit: int) -> tuple[Brief, ...]:
+    return tuple(Brief(*row) for row in db.execute(_NEWEST, (limit,)))
 
 
 def newest_in_database(database: Path | None, limit: int) -> tuple[Brief, ...]:

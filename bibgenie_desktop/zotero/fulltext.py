@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import os
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +22,7 @@ from bibgenie_desktop.zotero.books import Books
 from bibgenie_desktop.zotero.documents import Documents
 from bibgenie_desktop.zotero.library import Attachment, Contents
 from bibgenie_desktop.zotero.note_markdown import note_markdown
+from bibgenie_desktop.zotero.overview import is_readable, readable_count
 from bibgenie_desktop.zotero.texts_file import Document, TextsFile
 
 CACHE: Final = ".zotero-ft-cache"
@@ -28,7 +30,6 @@ MOST_CHARS: Final = 5_000_000
 MOST_PAGES: Final = 2_000
 _BATCH: Final = 40
 _PAGES_AT_ONCE: Final = 50
-READABLE: Final = frozenset({"pdf", "epub", "html", "text"})
 _MARKS: Final = ":annotations"
 
 
@@ -57,19 +58,28 @@ class FullText:
         """Make the index current for these contents. Can be cancelled between any two files."""
         loop = asyncio.get_running_loop()
 
-        def begin() -> tuple[list[Attachment], dict[str, str]]:
-            wanted = [a for a in contents.attachments.values() if a.kind in READABLE and a.link_mode != 3]
+        def begin() -> tuple[int, dict[str, str]]:
             known = self._index.documents()
-            if gone := known.keys() - _all_ids(contents, wanted):
+            if gone := [full_id for full_id in known if not _belongs(full_id, contents)]:
                 self._index.drop_documents(gone)
-            return wanted, known
+                known = self._index.documents()
+            return readable_count(contents), known
 
-        wanted, known = await loop.run_in_executor(self._executor, begin)
-        progress(Coverage(len(wanted), *self._index.counted(), running=True))
-        await self._small_texts(contents, known)
+        total, known = await loop.run_in_executor(self._executor, begin)
+        had, had_not = await loop.run_in_executor(self._executor, self._index.counted)
+
+        def say(*, running: bool = True) -> None:
+            """What was there already is there while it is being compared."""
+            if running:
+                progress(Coverage(total, max(done, had), max(unreadable, had_not), running=True))
+            else:
+                progress(Coverage(total, done, unreadable, running=False))
+
         done = unreadable = 0
-        for start in range(0, len(wanted), _BATCH):
-            batch = wanted[start : start + _BATCH]
+        say()
+        await self._small_texts(contents, known)
+        wanted = (a for a in contents.attachments.values() if is_readable(a))
+        while batch := await loop.run_in_executor(self._executor, lambda: list(islice(wanted, _BATCH))):
             slow, failed = await loop.run_in_executor(self._executor, self._from_caches, batch, known)
             done += len(batch) - len(slow) - failed
             unreadable += failed
@@ -78,9 +88,9 @@ class FullText:
                 await loop.run_in_executor(self._executor, self._index.put_documents, [document])
                 done += document.source != "none"
                 unreadable += document.source == "none"
-                progress(Coverage(len(wanted), done, unreadable, running=True))
-            progress(Coverage(len(wanted), done, unreadable, running=True))
-        progress(Coverage(len(wanted), done, unreadable, running=False))
+                say()
+            say()
+        say(running=False)
 
     async def _small_texts(self, contents: Contents, known: dict[str, str]) -> None:
         """Notes, and the annotations of each attachment together."""
@@ -217,6 +227,9 @@ def _note_id(full_id: str) -> str:
     return f"{full_id}:note"
 
 
-def _all_ids(contents: Contents, wanted: Iterable[Attachment]) -> set[str]:
-    ids = {a.id for a in wanted} | {_note_id(n) for n in contents.notes}
-    return ids | {a.attachment_id + _MARKS for a in contents.annotations.values()}
+def _belongs(full_id: str, contents: Contents) -> bool:
+    """Whether the library still has what a text was made from."""
+    bare, _, kind = full_id.partition(":")
+    if kind == "note":
+        return bare in contents.notes
+    return bare in contents.attachments

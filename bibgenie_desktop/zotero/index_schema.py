@@ -13,7 +13,7 @@ from typing import Final
 
 from bibgenie_desktop.zotero import index_codec, index_terms
 
-_SCHEMA: Final = 4
+_SCHEMA: Final = 5
 VERSION: Final = f"{_SCHEMA}.{index_terms.VERSION}.{index_codec.VERSION}"
 TOKENIZER: Final = "unicode61 remove_diacritics 2"
 COLUMNS: Final = ("title", "creators", "tags", "citekey", "year", "venue", "abstract")
@@ -28,7 +28,7 @@ ITEM: Final = (
 NOTE: Final = ("row", "id", "source", "owner", "modified", "collections", "body")
 ANNOTATION: Final = ("id", "source", "item", "attachment", "parent", "place", "body")
 MEMBER: Final = ("collection", "item")
-ATTACHMENT: Final = ("id", "source", "item")
+ATTACHMENT: Final = ("id", "source", "item", "readable")
 
 TABLES: Final = f"""
 CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -36,7 +36,7 @@ CREATE TABLE item (row INTEGER PRIMARY KEY, id TEXT, source INTEGER, library TEX
     creators TEXT, year INTEGER, modified TEXT, added TEXT, dated TEXT, name TEXT, citekey TEXT, doi TEXT,
     pdfs INTEGER, tags TEXT, collections TEXT, body TEXT);
 CREATE VIRTUAL TABLE item_words USING fts5 ({", ".join(COLUMNS)}, content='', tokenize='{TOKENIZER}');
-CREATE TABLE attachment (id TEXT PRIMARY KEY, source INTEGER, item INTEGER) WITHOUT ROWID;
+CREATE TABLE attachment (id TEXT PRIMARY KEY, source INTEGER, item INTEGER, readable INTEGER) WITHOUT ROWID;
 CREATE TABLE member (collection TEXT, item INTEGER, PRIMARY KEY (collection, item)) WITHOUT ROWID;
 CREATE TABLE note (row INTEGER PRIMARY KEY, id TEXT, source INTEGER, owner TEXT, modified TEXT,
     collections TEXT, body TEXT);
@@ -77,8 +77,10 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def facts(connection: sqlite3.Connection) -> dict[str, str]:
-    return dict(connection.execute("SELECT name, value FROM fact"))
+def facts(connection: sqlite3.Connection, *names: str) -> dict[str, str]:
+    """All facts, or those of some names."""
+    marks = f" WHERE name IN ({', '.join('?' * len(names))})" if names else ""
+    return dict(connection.execute(f"SELECT name, value FROM fact{marks}", names))
 
 
 def set_facts(connection: sqlite3.Connection, values: dict[str, str]) -> None:

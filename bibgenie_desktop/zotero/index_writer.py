@@ -30,6 +30,7 @@ from bibgenie_desktop.zotero.index_codec import (
 from bibgenie_desktop.zotero.index_schema import SEPARATOR
 from bibgenie_desktop.zotero.index_terms import folded
 from bibgenie_desktop.zotero.library import Attachment, Collection, Contents, Item
+from bibgenie_desktop.zotero.overview import is_readable
 
 Row = tuple[object, ...]
 
@@ -45,8 +46,8 @@ class Rows:
         for row, item in enumerate(piece.items.values(), first_item):
             self.items.append(_item_row(row, item, sources.get(item.id, 0)))
             self.words.append((row, *item_words(item)))
-            self.members += ((c.id, row) for c in item.collections)
-            self.attachments += ((a.id, sources.get(a.id, 0), row) for a in item.attachments)
+            self.members += [(c.id, row) for c in item.collections]
+            self.attachments += [(a.id, sources.get(a.id, 0), row, is_readable(a)) for a in item.attachments]
         self.notes: list[Row] = [
             (
                 row,

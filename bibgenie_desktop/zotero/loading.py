@@ -142,11 +142,11 @@ class Loading:
         At a later start it comes from the index; at the first one it is there as soon as the database has
         been copied, if that is under way.
         """
-        if self.loaded is None and not self._refreshing.locked():
-            async with self._refreshing:
-                await self._recall()
-        elif self.loaded is None:
-            await self._previewed.wait()
+        if self.loaded is None:
+            if rows := await asyncio.to_thread(self._index.glance, self._source, limit):
+                return rows
+            if self._refreshing.locked():
+                await self._previewed.wait()
         if self.loaded is None:
             return self._preview[:limit]
         contents = self.loaded.contents

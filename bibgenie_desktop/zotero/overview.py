@@ -6,8 +6,9 @@ Each has one answer, from whichever of the two it comes.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from bibgenie_desktop.zotero.attachments import LINKED_URL
 from bibgenie_desktop.zotero.counts import (
     CollectionCount,
     Counts,
@@ -21,7 +22,9 @@ from bibgenie_desktop.zotero.library import Contents
 
 if TYPE_CHECKING:
     from bibgenie_desktop.zotero.annotations import Annotation
-    from bibgenie_desktop.zotero.library import Note
+    from bibgenie_desktop.zotero.library import Attachment, Note
+
+_READABLE: Final = frozenset({"pdf", "epub", "html", "text"})
 
 
 def item_types(contents: Contents) -> set[str]:
@@ -41,6 +44,18 @@ def item_tags(contents: Contents) -> dict[str, str]:
     for name in sorted(names):
         known.setdefault(key(name), name)
     return known
+
+
+def is_readable(attachment: Attachment) -> bool:
+    """Whether a file of this kind can have a text."""
+    return attachment.kind in _READABLE and attachment.link_mode != LINKED_URL
+
+
+def readable_count(contents: Contents) -> int:
+    if isinstance(contents.items, IndexedItems):
+        found = contents.items.state.row("SELECT count(*) FROM attachment WHERE readable")
+        return int(found[0]) if found else 0
+    return sum(map(is_readable, contents.attachments.values()))
 
 
 class _Ids:

@@ -88,9 +88,8 @@ async def test_a_start_shows_what_was_there_and_follows_what_changed_since(tmp_p
     try:
         rows = await library.newest(100)
         assert any(r.title.startswith("Practice with Sleep") for r in rows)
-        assert library.status.loaded
-        assert library.status.taken_at
         await library.ensure_loaded()
+        assert library.status.taken_at
         for _ in range(200):
             if (await library.search(Query("zygomorphic"))).total:
                 break
