@@ -39,14 +39,19 @@ class DryRun:
     saved_per_turn: int
     pays_after: int | None
     dollars: float | None = None
+    cache_lost: bool = True
+    """Whether the cost holds reading anew what a warm cache has."""
 
     @property
     def frees(self) -> int:
         return max(0, self.before - self.after)
 
 
-def dry_run(planner: Planner, plan: Plan) -> DryRun:
-    """What the Compact action would do on a plan's path. A pure sum: no request, no change."""
+def dry_run(planner: Planner, plan: Plan, *, warm: bool = True) -> DryRun:
+    """What the Compact action would do on a plan's path. A pure sum: no request, no change.
+
+    `warm`: the provider's cache holds the conversation; a cold one has nothing to lose.
+    """
     plan = without_draft(plan)
     before = plan.occupancy.tokens
     decision = planner.decide(plan, "manual")
@@ -59,7 +64,7 @@ def dry_run(planner: Planner, plan: Plan) -> DryRun:
     condense = not decision.span and isinstance(plan.path[-1], Checkpoint)
     asked = estimate_text(serialise(decision.span or decision.tail)) + plan.limits.summary_budget
     written = min(plan.limits.summary_budget, max(1, after))
-    lost_cache = after * (1 - cached)
+    lost_cache = after * (1 - cached) if warm else 0
     cost = round(asked + written * output + lost_cache)
     saved = round((before - after) * cached)
     return DryRun(
@@ -74,6 +79,7 @@ def dry_run(planner: Planner, plan: Plan) -> DryRun:
         saved_per_turn=max(0, saved),
         pays_after=math.ceil(cost / saved) if saved > 0 else None,
         dollars=None if prices is None else cost * prices.input / MILLION,
+        cache_lost=warm,
     )
 
 

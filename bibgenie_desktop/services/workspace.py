@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from bibgenie_desktop.domain.capacity import PINS_OF_LEDGER
@@ -31,6 +32,7 @@ from bibgenie_desktop.services.library_room import LibraryRoom
 from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.planner import Planner, Prompts, blobs_of, request_of
 from bibgenie_desktop.services.preview import DryRun, dry_run
+from bibgenie_desktop.services.prompt_cache import warm_cache
 from bibgenie_desktop.services.tools.base import Tool
 from bibgenie_desktop.services.tools.read_result import ReadResult
 from bibgenie_desktop.services.tools.registry import library_tools
@@ -220,7 +222,10 @@ class Workspace:
     async def dry_run(self, chat: Chat) -> DryRun:
         """What the Compact action would do now; changes nothing, asks no model."""
         plan = await chat.plan(Draft())
-        return await asyncio.to_thread(dry_run, self.planner, plan)
+        held = warm_cache(chat.path, self.costs.price)
+        # Without prices nothing tells whether there is a cache: then it counts as lost.
+        warm = plan.profile.prices is None or (held is not None and self.clock() < held.until)
+        return await asyncio.to_thread(partial(dry_run, self.planner, plan, warm=warm))
 
     # -- pins -----------------------------------------------------------------------------------------------
 

@@ -37,6 +37,7 @@ async def test_a_rate_limit_counts_down_and_retry_opens_at_its_end(
             assert not retry.isEnabled()
             assert "takes requests again in 34 s" in retry.toolTip()
             assert on.button("retryAtOnce").isEnabled()
+            await on.until(lambda: on.button("retryAnswer").isEnabled())
             assert await on.clipped() == []
             clock_of(on).now += 30_000
             await on.until(lambda: on.button("offer_retry").text() == "Retry in 4 s")

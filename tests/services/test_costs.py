@@ -95,6 +95,8 @@ async def test_dry_run_uses_the_models_own_prices(tmp_path: Path) -> None:
             priced = replace(plan, profile=replace(plan.profile, prices=Prices(2, 4, 1)))
             known = dry_run(at.workspace.planner, priced)
             free = dry_run(at.workspace.planner, replace(plan, profile=replace(plan.profile, prices=FREE)))
+            cold = dry_run(at.workspace.planner, priced, warm=False)
+    assert cold.cost < known.cost
     assert guessed.outcome == known.outcome == "compact"
     assert guessed.dollars is None
     assert known.dollars == pytest.approx(known.cost * 2e-6)

@@ -2,9 +2,9 @@
 
 from PySide6.QtCore import QEvent
 from PySide6.QtGui import QEnterEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from bibgenie_desktop.gui.components import Banner, Elided, Spinner, label, push, row
+from bibgenie_desktop.gui.components import Banner, Elided, Spinner, gate, label, push, row
 from bibgenie_desktop.gui.components.banner import Tone
 from bibgenie_desktop.gui.conversation.footer import Footer
 from bibgenie_desktop.gui.conversation.intents import Surroundings
@@ -33,6 +33,7 @@ class AnswerMessage(MessageWidget):
         self._stream: StreamingText | None = None
         self._view: MarkdownView | None = None
         self._banner: Banner | None = None
+        self._retry: QPushButton | None = None
         self._footer: Footer | None = None
         self._column = QVBoxLayout()
         self._column.setSpacing(gap(6))
@@ -162,17 +163,15 @@ class AnswerMessage(MessageWidget):
         for part in (self._banner, self._footer):
             if part is not None:
                 self._drop(part)
-        self._banner = self._footer = None
+        self._banner = self._footer = self._retry = None
         if row.streaming:
             return
         if row.error_title:
-            retry = push(tr("Retry"), dense=True)
-            reason = self._shared.intents.reason_against("retry", row.id)
-            retry.setEnabled(reason is None)
-            retry.setToolTip(reason or "")
-            retry.clicked.connect(self._on_retry_clicked)
+            self._retry = push(tr("Retry"), dense=True, object_name="retryAnswer")
+            gate(self._retry, self._shared.intents.reason_against("retry", row.id))
+            self._retry.clicked.connect(self._on_retry_clicked)
             tone: Tone = "bad" if row.status == "failed" else "warn"
-            self._banner = Banner(tone, row.error_title, row.error_advice, [retry])
+            self._banner = Banner(tone, row.error_title, row.error_advice, [self._retry])
             self._column.addWidget(self._banner)
         badge, tone_name = _status_badge(row)
         self._footer = Footer(
@@ -229,6 +228,8 @@ class AnswerMessage(MessageWidget):
 
     def refresh_actions(self) -> None:
         """What can be done may have changed."""
+        if self._retry is not None:
+            gate(self._retry, self._shared.intents.reason_against("retry", self.row_id))
         if self._footer is not None:
             self._footer.refresh()
 

@@ -9,6 +9,9 @@ from PySide6.QtWidgets import QFrame
 from bibgenie_desktop.gui.components import box, column, icon_button, label, row
 from bibgenie_desktop.gui.tr import number, plural, thousands, tr
 
+MOST_TURNS = 200
+"""What pays later than that does not pay in any conversation."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:
@@ -24,6 +27,7 @@ class Trial:
     cost: int = 0
     dollars: str = ""
     pays_after: int | None = None
+    cache_lost: bool = True
     cache: str = ""
     """What is lost of the provider's warm cache, in a sentence."""
 
@@ -42,11 +46,14 @@ class Trial:
         sizes = tr("The request goes from {0} to about {1} tokens.").format(
             thousands(self.before, 1), thousands(self.after, 1)
         )
-        cost = tr("It costs as much as {0} input tokens, the lost prompt cache included").format(
-            thousands(self.cost, 1)
+        words = (
+            tr("It costs as much as {0} input tokens, the lost prompt cache included")
+            if self.cache_lost
+            else tr("It costs as much as {0} input tokens")
         )
+        cost = words.format(thousands(self.cost, 1))
         cost += f" ({self.dollars})." if self.dollars else "."
-        if self.pays_after is None:
+        if self.pays_after is None or self.pays_after > MOST_TURNS:
             pays = tr("It would not pay for itself.")
         else:
             pays = plural(self.pays_after, tr("It pays after {0} turn."), tr("It pays after {0} turns."))

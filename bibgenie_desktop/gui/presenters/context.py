@@ -267,4 +267,5 @@ def trial_of(run: DryRun, path: Path) -> Trial:
         cost=run.cost,
         dollars=tr("about {0}").format(money(run.dollars)) if run.dollars else "",
         pays_after=run.pays_after,
+        cache_lost=run.cache_lost,
     )
