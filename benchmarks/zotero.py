@@ -6,13 +6,14 @@ for each named as on PyPI):
 
     for p in zotero-mcp-server zotero-cli-ai cli-anything-zotero; do
         python -m venv PEERS/$p && PEERS/$p/bin/pip install $p; done
-    python -m benchmarks.zotero --items 100000 --peers PEERS
+    python benchmarks/zotero.py --items 100000 --peers PEERS
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
 import sqlite3
@@ -26,7 +27,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks import _zotero_floors as floors
+import _zotero_floors as floors
+
 from bibgenie_desktop.zotero.snapshot import SnapshotSource
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -264,8 +266,10 @@ class Run:
         file = self.folder / "queries.json"
         file.write_text(json.dumps(list(queries or self.queries)), "utf-8")
         arguments = (task, self.data_dir, self.private, self.options.runs, file, self.options.loop)
-        command = [sys.executable, "-m", "benchmarks._zotero_ours", *map(str, arguments)]
-        done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
+        script = ROOT / "benchmarks" / "_zotero_ours.py"
+        command = [sys.executable, str(script), *map(str, arguments)]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
         result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
         return result
 
