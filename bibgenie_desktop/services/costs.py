@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from typing import TypeAlias
@@ -48,7 +48,19 @@ class Cost:
     stated: int = 0
 
     def __add__(self, other: Cost) -> Cost:
-        return Cost(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Cost)))
+        return Cost(
+            self.dollars + other.dollars,
+            self.requests + other.requests,
+            self.unpriced + other.unpriced,
+            self.estimated + other.estimated,
+            self.input_tokens + other.input_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.output_tokens + other.output_tokens,
+            self.written_tokens + other.written_tokens,
+            self.reasoning_tokens + other.reasoning_tokens,
+            self.free + other.free,
+            self.stated + other.stated,
+        )
 
     @property
     def plain_tokens(self) -> int:

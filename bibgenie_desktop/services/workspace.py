@@ -15,7 +15,7 @@ from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.ids import Clock, IdMaker, MessageId, SessionId
 from bibgenie_desktop.domain.ledger import pins_cost
 from bibgenie_desktop.domain.locators import LedgerEntry
-from bibgenie_desktop.domain.messages import Message, Session
+from bibgenie_desktop.domain.messages import Checkpoint, Message, Session
 from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.domain.parts import Draft, ImagePart
 from bibgenie_desktop.domain.topology import DamagedBranch, Placeholder
@@ -208,6 +208,10 @@ class Workspace:
     async def older(self, message: Message) -> Sequence[Message | Placeholder]:
         """The messages before one, oldest first; empty at the beginning."""
         return await self._store.run(Store.older, message.tree_id, message.id, PAGE)
+
+    async def checkpoints(self, chat: Chat) -> Sequence[Checkpoint]:
+        """Those on the chat's branch, oldest first, also where the branch is not loaded."""
+        return await self._store.run(Store.checkpoints_to, chat.path[-1].id) if chat.path else ()
 
     async def check_whole(self, chat: Chat) -> DamagedBranch | None:
         """Checks the part of the path behind the boundary, for the background."""

@@ -6,7 +6,7 @@ Nothing here writes, whatever is found.
 from __future__ import annotations
 
 from bibgenie_desktop.domain.ids import MessageId, SessionId, TreeId
-from bibgenie_desktop.domain.messages import AssistantMessage, Message, Path, Session, UserMessage
+from bibgenie_desktop.domain.messages import AssistantMessage, Checkpoint, Message, Path, Session, UserMessage
 from bibgenie_desktop.domain.topology import (
     CYCLE,
     FOREIGN_TREE,
@@ -88,6 +88,21 @@ class Branches(Records):
         with self._db.reading():
             message = self._message(message_id)
             return self._sound_chain(message_id, message.tree_id, None)
+
+    def checkpoints_to(self, message_id: MessageId) -> tuple[Checkpoint, ...]:
+        """The readable checkpoints on the path to a message, oldest first, without what lies between them."""
+        with self._db.reading():
+            rows = self._db.rows(
+                # Without UNION ALL a circle in a damaged tree ends here as well.
+                "WITH RECURSIVE up (id, kind) AS ("
+                "  SELECT id, kind FROM message WHERE id = ? "
+                "  UNION SELECT p.id, p.kind FROM up JOIN message m ON m.id = up.id "
+                "  JOIN message p ON p.id = m.parent_id"
+                f") SELECT {NODE_COLUMNS} FROM {NODE_TABLES} "
+                "WHERE m.id IN (SELECT id FROM up WHERE kind = 'checkpoint') ORDER BY m.depth",
+                message_id,
+            )
+        return tuple(node for node in map(node_from_row, rows) if isinstance(node, Checkpoint))
 
     def leaf_below(self, message_id: MessageId) -> MessageId:
         """The leaf last visited below a message; where none was, the end of the newest branch."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QToolButton
 
 from bibgenie_desktop.domain.checkpoint import SECTIONS, in_order
@@ -127,6 +128,39 @@ async def test_a_checkpoint_shows_sections_resources_and_what_changed(
             assert chat is not None
             pins = await on.desk.workspace.pins(chat)
             assert [p.locator.id for p in pins if p.locator is not None] == ["u-ABCD2345"]
+
+
+async def test_any_checkpoint_can_be_compared_with_the_one_before_it(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    with ScriptedServer() as server:
+        async with bench(tmp_path, server) as on:
+            on.window.open_dock("context")
+            for number in range(1, 5):
+                server.script(text(f"A{number} {LONG}"), text("B"))
+                await on.ask_and_wait(f"U{number} {LONG}")
+                await on.ask_and_wait(f"V{number}")
+                await compact(on, summary_text(f"note {number}"))
+            await on.until(lambda: on.window.context.findChild(Changes) is not None)
+
+            def said() -> set[str]:
+                shown = [c for c in on.window.context.findChildren(Changes) if c.isVisible()]
+                return {w.text() for w in shown[-1].findChildren(QLabel)} if shown else set()
+
+            await on.until(lambda: {"note 4", "note 3"} <= said())
+            chat = on.desk.chats.chat
+            assert chat is not None
+            points = await on.desk.workspace.checkpoints(chat)
+            assert [p.summary.count(f"note {n}") for n, p in enumerate(points, 1)] == [8] * 4
+            on.hands.click(on.button("chooseCheckpoint"))
+            name = f"compare:{points[1].id}"
+            await on.until(lambda: on.window.findChild(QAction, name) is not None)
+            action = on.window.findChild(QAction, name)
+            action.trigger()
+            action.parent().hide()
+            await on.until(lambda: {"note 2", "note 1"} <= said())
+            assert "note 4" not in said()
+            assert await on.clipped() == []
 
 
 async def test_undo_takes_the_checkpoint_at_the_end_back(qapp: QApplication, tmp_path: Path) -> None:

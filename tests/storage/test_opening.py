@@ -109,3 +109,21 @@ def test_an_empty_session_opens(store: Store) -> None:
     found = store.open_branch(session.id)
     assert (found.path, found.pending, found.complete) == ((), None, True)
     assert store.check_session(session.id) is None
+
+
+def test_checkpoints_of_a_long_branch_come_without_what_lies_between(tmp_path: Path) -> None:
+    path = tmp_path / "bibgenie.sqlite"
+    with opened(path) as store:
+        session, *_ = conversation(store, 1)
+        made = []
+        for n in range(3):
+            session, asked, answer = turn(store, session, f"question {n}")
+            session, checkpoint = compacted(store, session, answer, asked.id)
+            made.append(checkpoint.id)
+            session, *_ = turn(store, session, f"after {n}")
+        before = store.rows_read
+        found = store.checkpoints_to(session.leaf_id or MessageId(""))
+        assert [c.id for c in found] == made
+        assert store.rows_read - before == len(made)
+        assert [c.id for c in store.checkpoints_to(made[1])] == made[:2]
+        assert store.checkpoints_to(MessageId("nowhere")) == ()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from bibgenie_desktop.domain.checkpoint import diff_sections, sections_of
+from bibgenie_desktop.domain.checkpoint import SectionDiff, diff_sections, sections_of
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.locators import LedgerEntry
 from bibgenie_desktop.domain.messages import AssistantMessage, Checkpoint, Path, UserMessage
@@ -50,6 +51,8 @@ class ContextPresenter(QObject):
         self._workspace, self._tasks = workspace, tasks
         self._chat: Chat | None = None
         self._draft = Draft()
+        self._diffs: dict[tuple[str, str], tuple[SectionDiff, ...]] = {}
+        self._points: tuple[str, tuple[Checkpoint, ...]] = ("", ())
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._on_timeout)
@@ -122,6 +125,7 @@ class ContextPresenter(QObject):
             return
         try:
             plan = await chat.plan(draft)
+            points = await self._checkpoints(chat)
             pins = tuple(await self._workspace.pins(chat))
             cost = await self._workspace.costs.session(chat.session_id)
         except UserError as error:
@@ -131,11 +135,21 @@ class ContextPresenter(QObject):
             now = self._workspace.clock()
             view = replace(
                 context_of(plan, now),
+                checkpoints=_lines(points, plan.path[-1].id if plan.path else "", now, self._diffs),
                 pins=pins,
                 cost=cost_view(cost, self._cached(chat), self._label),
                 compact_tip=compact_warning(self.warm, now),
             )
             self.context_changed.emit(view)
+
+    async def _checkpoints(self, chat: Chat) -> tuple[Checkpoint, ...]:
+        """All of the branch, also those behind the part that is loaded; read once for each end of it."""
+        if chat.whole or not chat.path:
+            return tuple(m for m in chat.path if isinstance(m, Checkpoint))
+        leaf = chat.path[-1].id
+        if self._points[0] != leaf:
+            self._points = leaf, tuple(await self._workspace.checkpoints(chat))
+        return self._points[1]
 
     @property
     def warm(self) -> WarmCache | None:
@@ -200,7 +214,7 @@ def context_of(plan: Plan, now: int) -> ContextView:
         assumed=plan.limits.assumed,
         reported=reported,
         seen=_seen(plan),
-        checkpoints=_checkpoints(plan, now),
+        checkpoints=(),
     )
 
 
@@ -228,10 +242,15 @@ def _seen_line(message: ProjectedMessage, tokens: int) -> SeenLine:
             return SeenLine("spark", text, tokens, message.id)
 
 
-def _checkpoints(plan: Plan, now: int) -> tuple[CheckpointLine, ...]:
-    found = [m for m in plan.path if isinstance(m, Checkpoint)]
+def _lines(
+    found: Sequence[Checkpoint], leaf: str, now: int, diffs: dict[tuple[str, str], tuple[SectionDiff, ...]]
+) -> tuple[CheckpointLine, ...]:
+    """The newest first; each with what changed against the one before it."""
     newest = found[-1].id if found else None
     before = [None, *found][: len(found)]
+    for old, new in pairwise(found):
+        if (old.id, new.id) not in diffs:
+            diffs[old.id, new.id] = diff_sections(old.summary, new.summary)
     return tuple(
         CheckpointLine(
             id=m.id,
@@ -239,8 +258,8 @@ def _checkpoints(plan: Plan, now: int) -> tuple[CheckpointLine, ...]:
             when=ago(m.created_at, now),
             sections=sections_of(m.summary),
             in_use=m.id == newest,
-            at_end=m.id == plan.path[-1].id,
-            changes=diff_sections(old.summary, m.summary) if old is not None else None,
+            at_end=m.id == leaf,
+            changes=diffs[old.id, m.id] if old is not None else None,
             resources=m.ledger,
             summary=m.summary,
         )

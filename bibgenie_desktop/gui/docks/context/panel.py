@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QWidget
 
 from bibgenie_desktop.domain.locators import LedgerEntry
 from bibgenie_desktop.gui.components import Elided, box, column, label, push, row, rule
-from bibgenie_desktop.gui.docks.checkpoints import Changes, CheckpointLine, Point, ResourceLine
+from bibgenie_desktop.gui.docks.checkpoints import CheckpointLine, Point, ResourceLine
+from bibgenie_desktop.gui.docks.context.changes import ChangesCard
 from bibgenie_desktop.gui.docks.context.meter import MeterCard
 from bibgenie_desktop.gui.docks.context.money import CostCard
 from bibgenie_desktop.gui.docks.context.seen import seen_line, shortened
@@ -48,15 +49,7 @@ class ContextPanel(Panel):
         self._points_box = box(
             column(label(tr("Checkpoints"), "strong"), self._points, spacing=6, margins=(16, 12, 16, 12))
         )
-        self._changes = column(spacing=6)
-        self._changes_box = box(
-            column(
-                label(tr("Changes in the newest checkpoint"), "strong", wrap=True),
-                self._changes,
-                spacing=6,
-                margins=(16, 12, 16, 12),
-            )
-        )
+        self._changes = ChangesCard()
         self._pins = column(spacing=2)
         self._pins_box = box(
             column(label(tr("Never dropped"), "strong"), self._pins, spacing=6, margins=(16, 12, 16, 12))
@@ -74,7 +67,7 @@ class ContextPanel(Panel):
                 self._cost_edge,
                 seen,
                 self._edge,
-                self._changes_box,
+                self._changes,
                 self._points_box,
                 self._pins_box,
                 None,
@@ -103,7 +96,6 @@ class ContextPanel(Panel):
         self._cost_edge.setVisible(view.cost is not None)
         self._edge.setVisible(bool(view.checkpoints))
         self._points_box.setVisible(bool(view.checkpoints))
-        self._changes_box.setVisible(bool(view.checkpoints and view.checkpoints[0].changes))
         self._pins_box.setVisible(bool(view.pins))
         if self.isVisible():
             self._show_lists()
@@ -123,8 +115,7 @@ class ContextPanel(Panel):
         known = before is not None and before.pins == view.pins
         if before is None or not known or before.checkpoints != view.checkpoints:
             _replace(self._points, [self._point(line) for line in view.checkpoints])
-            changes = view.checkpoints[0].changes if view.checkpoints else None
-            _replace(self._changes, [Changes(changes)] if changes else [])
+            self._changes.show_checkpoints(view.checkpoints)
             self._show_reasons()
         if not known:
             _replace(self._pins, [self._pinned(entry) for entry in view.pins])
