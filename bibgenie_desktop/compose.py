@@ -286,6 +286,7 @@ class Application:
         self.web = WebLibraries(
             self.data.index, now_ms, self.secrets, lambda: BlockingHttp(local=False), self.choose_web_library,
             variable=environment_name(WEB_KEY), address=self.options.zotero_org,
+            most_bytes=self.preferences.web_files_mb << 20,
         )  # fmt: skip
         await self.workspace.estimates.load()
         self.notices = notices
@@ -365,7 +366,9 @@ class Application:
     async def choose_web_library(self, user_id: int) -> None:
         """Makes an account's library, which was fetched, the one in use, now and at the next start."""
         candidate = Candidate(web_folder(self.data.index, user_id), "zotero.org", None)
-        await self._choose(candidate, f"web:{user_id}")
+        if self._library is None or self._library.status.data_dir != candidate.data_dir:
+            return await self._choose(candidate, f"web:{user_id}")
+        return await self._library.ensure_loaded()  # it is in use, and has new contents
 
     async def _choose(self, candidate: Candidate, preference: str) -> None:
         before = self._library

@@ -141,6 +141,7 @@ class Welcome(QScrollArea):
     library_chosen = Signal(str)
     """The path of an offer; empty: the sample library."""
     folder_requested = Signal()
+    web_requested = Signal()
     provider_requested = Signal()
 
     def __init__(self) -> None:
@@ -258,7 +259,12 @@ class Welcome(QScrollArea):
         folder = push(tr("Choose another folder…"), "quiet", dense=True, object_name="chooseFolder")
         folder.clicked.connect(self.folder_requested)
         folder.setEnabled(not card.busy)
-        self._offers.addWidget(folder)
+        web = push(tr("Zotero web library…"), "quiet", dense=True, object_name="chooseWebLibrary")
+        web.setToolTip(tr("For a library that is not on this computer: read from zotero.org."))
+        web.clicked.connect(self.web_requested)
+        web.setEnabled(not card.busy)
+        for other in (folder, web):
+            self._offers.addWidget(other)
 
     def show_model(self, title: str, detail: str) -> None:
         self._model_title.setText(title)

@@ -77,12 +77,13 @@ class WebLibraries:
         *,
         variable: str = "",
         address: str = "",
+        most_bytes: int = 2 << 30,
         port: int = PORT,
     ) -> None:
         self._index, self._clock = index, clock
         self._keys, self._http = keys or _NoKeys(), http or _no_connections
         self._choose, self._variable = choose, variable
-        self._address, self._port = address, port
+        self._address, self._most_bytes, self._port = address, most_bytes, port
         self._accounts: dict[int, WebAccount] = {}
 
     # -- the key
@@ -154,7 +155,12 @@ class WebLibraries:
         if user_id not in self._accounts:
             folder = web_folder(self._index, user_id)
             self._accounts[user_id] = WebAccount(
-                folder, user_id, self._http, self._clock, address=self._address or WEB
+                folder,
+                user_id,
+                self._http,
+                self._clock,
+                address=self._address or WEB,
+                most_bytes=self._most_bytes,
             )
         return self._accounts[user_id]
 

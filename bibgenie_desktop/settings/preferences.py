@@ -35,7 +35,9 @@ class Preferences:
     providers: tuple[ProviderEntry, ...] = ()
     default_model: str = DEFAULT_MODEL
     zotero_dir: str = ""
-    """Empty: look for it."""
+    """A folder, `sample`, or `web:<user id>` for the library on zotero.org. Empty: none was chosen yet."""
+    web_files_mb: int = 2_048
+    """How much the files fetched from zotero.org may take together."""
     automatic_compaction: bool = True
     theme: Theme = "system"
     text_scale: int = 100
@@ -71,6 +73,7 @@ def read_preferences(document: Mapping[str, Any]) -> Preferences:
         providers=providers,
         default_model=model,
         zotero_dir=_value(zotero, "data_dir", str, "", "[zotero]"),
+        web_files_mb=_number(zotero, "web_files_mb", "[zotero]") or 2_048,
         automatic_compaction=_value(compaction, "automatic", bool, True, "[compaction]"),
         theme=cast("Theme", _choice(appearance, "theme", get_args(Theme), "system", "[appearance]")),
         text_scale=scale,

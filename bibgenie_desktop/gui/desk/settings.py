@@ -10,16 +10,19 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from bibgenie_desktop.domain.errors import UserError
+from bibgenie_desktop.gui.desk.web_library import WebLibraryDesk
 from bibgenie_desktop.gui.presenters.library import LibraryPresenter
 from bibgenie_desktop.gui.presenters.settings import SettingsPresenter
 from bibgenie_desktop.gui.settings.appearance_page import AppearancePage
 from bibgenie_desktop.gui.settings.dialog import Page, SettingsDialog
-from bibgenie_desktop.gui.settings.general_pages import CompactionPage, ZoteroPage
+from bibgenie_desktop.gui.settings.general_pages import CompactionPage
 from bibgenie_desktop.gui.settings.providers_page import ProvidersPage
+from bibgenie_desktop.gui.settings.zotero_page import ZoteroPage
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.theme import Appearance, current
 from bibgenie_desktop.gui.tr import tr
 from bibgenie_desktop.services.provider_setup import ProviderSetup
+from bibgenie_desktop.services.web_library import WebLibraries
 from bibgenie_desktop.services.workspace import Workspace
 
 
@@ -28,6 +31,9 @@ class Adjustable(Protocol):
 
     @property
     def providers(self) -> ProviderSetup: ...
+
+    @property
+    def web(self) -> WebLibraries: ...
 
     @property
     def automatic_compaction(self) -> bool: ...
@@ -62,7 +68,10 @@ class SettingsDesk(QObject):
         self._providers: ProvidersPage | None = None
         self._compaction: CompactionPage | None = None
         self.presenter: SettingsPresenter | None = None
+        self.web: WebLibraryDesk | None = None
         if adjustable is not None:
+            self.web = WebLibraryDesk(self._over, adjustable.web, library, tasks, self)
+            self.web.link_requested.connect(self.link_requested)
             self.presenter = SettingsPresenter(workspace, adjustable.providers, tasks, self)
             self.presenter.changed.connect(self.providers_changed)
 
@@ -84,12 +93,17 @@ class SettingsDesk(QObject):
         if self.presenter is not None:
             self.presenter.show()
         self._library.redraw()
+        if self.web is not None:
+            self.web.live.look()
         dialog.open_over()
 
     @property
     def front(self) -> QWidget:
         """What other dialogs belong over: the settings while they are open, else the window."""
         return self._dialog if self._dialog is not None else self._window
+
+    def _over(self) -> QWidget:
+        return self.front
 
     def _pages(self) -> list[Page]:
         pages = []
@@ -101,6 +115,8 @@ class SettingsDesk(QObject):
         self._library.failed.connect(zotero.show_error)
         zotero.library_chosen.connect(self._library.choose)
         zotero.folder_requested.connect(self.folder_requested)
+        if self.web is not None:
+            self.web.connect_page(zotero)
         pages.append(Page("zotero", "library", tr("Zotero"), zotero))
         if self._adjustable is not None:
             self._compaction = CompactionPage(self._adjustable.automatic_compaction)

@@ -86,6 +86,10 @@ class LibraryPresenter(QObject):
         """`path` empty: the sample library."""
         self._begin(self._libraries.choose(Path(path) if path else None), "choose library", changed=True)
 
+    def adopt(self) -> None:
+        """Another library was made the one in use elsewhere."""
+        self._begin(self._libraries.load(), "library", changed=True)
+
     def _begin(self, work: object, name: str, *, changed: bool = False) -> None:
         self._busy, self._error, self.settled = True, None, False
         self.redraw()
@@ -161,6 +165,8 @@ class LibraryPresenter(QObject):
         return LibraryLine(title, detail, tone, self._busy, reading=reading)  # type: ignore[arg-type]
 
     def _freshness(self, status: LibraryStatus) -> str:
+        if status.kind == "web":
+            return tr("From zotero.org {0}").format(age(status.age_ms))
         return tr("Snapshot {0}").format(age(status.age_ms))
 
     def _card(self, status: LibraryStatus | None) -> LibraryCard:
@@ -173,12 +179,16 @@ class LibraryPresenter(QObject):
             detail = tr("Choose the library that answers should come from. It is only read, never changed.")
             return LibraryCard(title, detail, "accent", self._busy)
         if not status.loaded:
-            return LibraryCard(tr("Reading the library…"), str(status.data_dir), "accent", busy=True)
+            where = str(status.data_dir) if status.kind == "files" else "zotero.org"
+            return LibraryCard(tr("Reading the library…"), where, "accent", busy=True)
         groups = len(status.libraries) - 1
         facts = [tr("{0} items").format(number(status.items))]
         if groups > 0:
             facts.append(tr("1 group") if groups == 1 else tr("{0} groups").format(groups))
-        if self._from_zotero(status):
+        if status.kind == "web":
+            facts.append(tr("fetched {0}").format(age(status.age_ms)))
+            title = tr("Zotero web library in use")
+        elif self._from_zotero(status):
             facts.append(str(status.data_dir))
             title = tr("Zotero library in use")
         else:
@@ -196,6 +206,8 @@ class LibraryPresenter(QObject):
         names = tuple((lib.name or tr("My Library"), "") for lib in status.libraries)
         line = self._line(status)
         place = str(status.data_dir) if self._from_zotero(status) else tr("The bundled sample library")
+        if status.kind == "web":
+            place = tr("zotero.org, copied to this computer")
         if line.reading:
             line = replace(line, detail=self._freshness(status))
         return LibraryFacts(line.title, line.detail, names, self._busy, place)

@@ -171,7 +171,7 @@ def _unreachable(place: Place, error: ProviderError) -> ZoteroUnreachable:
         return ZoteroUnreachable(
             "Zotero did not answer on this computer.", "Start Zotero, close any dialog in it, and try again."
         )
-    return ZoteroUnreachable(error.title, error.advice)
+    return ZoteroUnreachable(error.title, "Check the internet connection, then try again.")
 
 
 def _translated(place: Place, error: errors.PyZoteroError) -> ZoteroError:

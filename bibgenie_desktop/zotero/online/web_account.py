@@ -73,6 +73,8 @@ class WebAccount:
         self._first_wait = first_wait
         self._files = FileStore(folder, most_bytes)
         self._syncing = threading.Lock()
+        self._stopped: Callable[[], bool] = lambda: False
+        """Whether the run that holds the lock was stopped and only has its last request to end."""
 
     def sync(
         self,
@@ -81,10 +83,14 @@ class WebAccount:
         progress: Callable[[SyncProgress], None] = lambda _: None,
     ) -> Synced:
         """Brings the cache up to date. Raises `ZoteroError`, `LibraryUnavailable`, `TakingCancelled`."""
-        if not self._syncing.acquire(blocking=False):
-            raise ZoteroBusy("The web library is being fetched already.", "Wait until it has finished.")
+        while not self._syncing.acquire(timeout=0.1):
+            if not self._stopped():
+                raise ZoteroBusy("The web library is being fetched already.", "Wait until it has finished.")
+            if cancelled():
+                raise TakingCancelled
 
         def work(left: Callable[[], bool]) -> Synced:
+            self._stopped = left
             try:
                 return self._sync(key, left, progress)
             finally:
