@@ -10,6 +10,7 @@ from typing import Final, get_args
 
 from bibgenie_desktop.domain.citations import citations_in
 from bibgenie_desktop.domain.locators import split_id
+from bibgenie_desktop.domain.mend import mended_text
 from bibgenie_desktop.services.tools.arguments import BadArguments
 from bibgenie_desktop.services.tools.base import Card
 from bibgenie_desktop.services.tools.targets import unknown_id
@@ -38,6 +39,7 @@ class ChangeBuilder:
 
     def change(self, kind: str, target: str, content: str) -> Change:
         """Raises `BadArguments`. `target` is an id; of a note also a collection's or a library's."""
+        content = mended_text(content)
         if kind not in KINDS:
             raise BadArguments(f"kind is one of: {', '.join(KINDS)}.")
         if not content.strip():

@@ -162,7 +162,7 @@ class ZoteroChanges:
     async def decline(self, call_id: str) -> None:
         """A word on a proposal that was not answered in its turn."""
         stored = await self._stored(call_id)
-        if stored.newest in ("proposed", "failed"):
+        if stored.newest in ("proposed", "failed", "accepted", "edited"):
             await self._enter(stored, "declined")
         self._tell(stored)
 

@@ -18,6 +18,7 @@ from bibgenie_desktop.storage.journal import NOT_ANSWERED, NOT_KNOWN
 from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.zotero.note_citations import cited_ids
 from bibgenie_desktop.zotero.note_markdown import note_markdown
+from bibgenie_desktop.zotero.online.changes import NoteChange
 from tests.scripted_server import ScriptedServer, text, tool_calls
 from tests.services.desk import ask
 from tests.services.zotero_changes.helpers import FOLDER, PAPER, PDF, Workbench, call_of, put_into, workbench
@@ -181,6 +182,15 @@ async def test_a_proposal_that_does_not_fit_teaches_what_would(
             assert words in call_of(chat).result
             assert bench.on.happened(events.CardOpened) == []
             assert await bench.kinds() == []
+
+
+async def test_half_characters_and_control_signs_never_reach_zotero(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with workbench(tmp_path, server, None) as bench:
+            change = bench.changes.builder.change("note", PAPER, "a\ud800b \x07c")
+            assert isinstance(change, NoteChange)
+            assert change.html == '<div data-schema-version="9"><p>a\ufffdb c</p></div>'
+            assert change.html.encode()
 
 
 async def test_a_note_longer_than_zotero_can_sync_is_refused_before_it_is_shown(tmp_path: Path) -> None:
