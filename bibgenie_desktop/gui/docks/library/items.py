@@ -27,6 +27,7 @@ from bibgenie_desktop.gui.tr import plural, tr
 from bibgenie_desktop.services.browsing import PAGE, ItemRow, Page
 
 Index = QModelIndex | QPersistentModelIndex
+BATCH = 4_000
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
@@ -49,12 +50,9 @@ class ItemModel(QAbstractListModel):
         self.endResetModel()
 
     def add(self, page: Page) -> None:
-        """A page that was asked for has come."""
+        """A page that was asked for has come. The view repaints; `dataChanged` would lay out everything."""
         for place, row in enumerate(page.rows, page.offset):
             self._rows[place] = row
-        if page.rows:
-            last = min(page.offset + len(page.rows), self._total) - 1
-            self.dataChanged.emit(self.index(page.offset), self.index(last))
 
     def forget(self, offset: int) -> None:
         """A page could not be had; it is asked for again when it is next seen."""
@@ -139,6 +137,8 @@ class ItemList(QListView):
         self.setModel(self.items)
         self.setItemDelegate(ItemDelegate(self))
         self.setUniformItemSizes(True)
+        self.setLayoutMode(QListView.LayoutMode.Batched)  # a hundred thousand at once would be felt
+        self.setBatchSize(BATCH)
         self.setSelectionMode(QListView.SelectionMode.ExtendedSelection)
         self.setDragEnabled(True)
         self.setDragDropMode(QListView.DragDropMode.DragOnly)
@@ -159,6 +159,10 @@ class ItemList(QListView):
         else:
             self.scrollToTop()
             self._tell("")
+
+    def show_page(self, page: Page) -> None:
+        self.items.add(page)
+        self.viewport().update()
 
     def chosen_ids(self) -> tuple[str, ...]:
         indexes = sorted(self.selectionModel().selectedIndexes(), key=lambda i: i.row())

@@ -124,7 +124,7 @@ class LibraryPanel(Panel):
         self.browse.list.show_first(page, keep)
 
     def show_page(self, page: Page) -> None:
-        self.browse.list.items.add(page)
+        self.browse.list.show_page(page)
 
     def show_details(self, details: ItemDetails | None) -> None:
         self.browse.show_details(details)
