@@ -121,7 +121,12 @@ class WebLibraries:
         from bibgenie_desktop.zotero.online.web_account import look_at_account
 
         key, address = await self._key(typed), self._address or WEB
-        found = await asyncio.to_thread(look_at_account, key, self._http, address=address)
+        left = threading.Event()
+        try:
+            found = await asyncio.to_thread(look_at_account, key, self._http, left.is_set, address=address)
+        except asyncio.CancelledError:
+            left.set()
+            raise
         owner = found.owner
         return WebAccountFound(owner.user_id, owner.user_name, found.items, found.groups)
 

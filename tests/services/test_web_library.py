@@ -17,7 +17,7 @@ from tests.services.test_provider_setup import Ring
 from tests.zotero.helpers import SAMPLE
 from tests.zotero.online.web_bench import many
 from tests.zotero.online.web_json import USER, web_libraries
-from tests.zotero.online.web_server import KEY, WebServer
+from tests.zotero.online.web_server import KEY, WebServer, until
 
 
 def options(folder: Path, address: str) -> Options:
@@ -107,6 +107,20 @@ async def test_a_cancelled_fetch_ends_at_once_changes_nothing_and_goes_on_later(
         assert app.library is not None
         assert len(app.library.items) == 430
         await app.close()
+
+
+async def test_a_test_of_a_key_that_is_stopped_does_not_wait_for_the_answer(tmp_path: Path) -> None:
+    with WebServer(many(3)) as org:
+        app = await opened(tmp_path, org.address)
+        org.slow = 30
+        task = asyncio.ensure_future(app.web.look(KEY))
+        await asyncio.to_thread(until, lambda: org.requests)
+        task.cancel()
+        async with asyncio.timeout(5):
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await app.close()
+        assert len(org.requests) == 1
 
 
 async def test_a_failed_fetch_keeps_the_library_in_use(tmp_path: Path) -> None:

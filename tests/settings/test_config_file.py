@@ -188,6 +188,7 @@ def test_provider_can_be_removed(tmp_path: Path) -> None:
         ),
         ('[[provider]]\nid = "a"\nkind = "gemini"\nmodels = [{id = "x", vision = "yes"}]\n', "true or false"),
         ("[appearance]\ntext_scale = 300\n", "80 to 200"),
+        ("[zotero]\nweb_files_mb = 0\n", "more than 0"),
         ("[appearance]\ntext_scale = true\n", "whole number"),
         ('[appearance]\ntheme = "pink"\n', "pink"),
     ],

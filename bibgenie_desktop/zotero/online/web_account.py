@@ -38,9 +38,20 @@ class AccountFound:
     groups: tuple[str, ...]
 
 
-def look_at_account(key: str, http: MakeHttp, *, address: str = WEB) -> AccountFound:
-    """Asks zotero.org whose key this is and what it can read: three requests. Raises `ZoteroError`."""
+def look_at_account(
+    key: str, http: MakeHttp, cancelled: Callable[[], bool] = lambda: False, *, address: str = WEB
+) -> AccountFound:
+    """Asks zotero.org whose key this is and what it can read: three requests.
+
+    Raises `ZoteroError` and `TakingCancelled`.
+    """
+    return _leavable(lambda left: _look(key, http, left, address), cancelled, "zotero-web-look")
+
+
+def _look(key: str, http: MakeHttp, left: Callable[[], bool], address: str) -> AccountFound:
     owner = key_owner(key, http, address=address)
+    if left():
+        raise TakingCancelled
     reads = WebReads(key, owner.user_id, http, address=address)
     try:
         groups = tuple(name for _, name in reads.groups())

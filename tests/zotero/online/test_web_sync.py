@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -167,6 +169,33 @@ def test_cancelling_leaves_a_slow_server_at_once_and_keeps_what_came(tmp_path: P
         org.slow = 0
     until(lambda: not [t for t in threading.enumerate() if t.name == "zotero-web-sync"])
     with WebServer(many(430)) as org:
+        account = account_in(tmp_path, org.address)
+        sync(account)
+        starts = [r.query["start"] for r in org.asked("/items") if r.query.get("sort")]
+    assert starts[0] == "200"
+    assert len(contents_in(account).items) == 430
+
+
+def test_a_killed_application_goes_on_where_it_was(tmp_path: Path) -> None:
+    with WebServer(many(430)) as org:
+        pages: list[str] = []
+        reached = threading.Event()
+
+        def between(path: str) -> None:
+            pages.append(path)
+            if len(pages) == 9:  # key, groups, versions, three small ones, then the third page of items
+                reached.set()
+                org.wait(20)
+
+        org.between = between
+        script = Path(__file__).with_name("web_child.py")
+        command = [sys.executable, str(script), str(tmp_path), org.address, KEY]
+        child = subprocess.Popen(command, cwd=Path(__file__).resolve().parents[3])
+        assert reached.wait(30)
+        child.kill()
+        child.wait()
+        org.between = None
+        org.requests.clear()
         account = account_in(tmp_path, org.address)
         sync(account)
         starts = [r.query["start"] for r in org.asked("/items") if r.query.get("sort")]
