@@ -246,7 +246,6 @@ class Application:
         self.config = ConfigFile(self.data.config, self.data.backups / "config.toml")
         self.preferences = Preferences()
         self.config_fault: UserError | None = None
-        """Why config.toml cannot be used: the last good values count, and nothing is written to it."""
         self.secrets = SecretStore(options.environment)
         self.workspace: Workspace
         self.providers: ProviderSetup
@@ -271,7 +270,7 @@ class Application:
             await self._store.close()
             raise
         self.recovered = await self._store.run(Store.recover)
-        models, notices = await self._models()
+        models, self.notices = await self._models()
         self.workspace = Workspace(
             store=self._store,
             models=models,
@@ -280,6 +279,7 @@ class Application:
             ids=id_maker(),
             clock=now_ms,
             automatic=self.preferences.automatic_compaction,
+            text_index=self.data.index / "messages.sqlite",
         )
         self.workspace.use_changes(zotero_changes(self._store, self.secrets))
         self.providers = self._setup()
@@ -289,7 +289,6 @@ class Application:
             most_bytes=self.preferences.web_files_mb << 20,
         )  # fmt: skip
         await self.workspace.estimates.load()
-        self.notices = notices
         try:
             candidate = chosen_library(self.options, self.preferences)
         except LibraryUnavailable as error:
@@ -396,5 +395,6 @@ class Application:
             await self.workspace.changes.close()
         if self._library is not None:
             await self._library.close()
+        await self.workspace.search.close()
         await self._http.aclose()
         await self._store.close()

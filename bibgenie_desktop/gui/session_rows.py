@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from bibgenie_desktop.domain.ids import SessionId
@@ -71,12 +71,21 @@ def lines_of(
     now: int,
     *,
     words: str = "",
+    said: Mapping[SessionId, str] | None = None,
     trashed: bool = False,
 ) -> tuple[Line, ...]:
-    """All lines in order. `words` keeps sessions whose title or preview has all of them."""
-    kept = [row for row in rows if _matches(row, words)]
+    """All lines in order. `words` keeps sessions whose title or preview has all of them, and those of `said`:
+    what one of their messages says, which is then shown in place of the preview."""
+    pieces = said or {}
+    kept = [row for row in rows if _matches(row, words) or row.session.id in pieces]
     if words or trashed:
-        return tuple(_line(row, states, now, 0, trashed) for row in kept)
+        lines = (_line(row, states, now, 0, trashed) for row in kept)
+        return tuple(
+            line
+            if not (found := pieces.get(SessionId(line.id)))
+            else replace(line, preview=plain_words(found))
+            for line in lines
+        )
     known = {row.session.id for row in kept}
     children: dict[SessionId, list[SessionRow]] = {}
     tops: list[SessionRow] = []

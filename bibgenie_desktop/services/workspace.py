@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from bibgenie_desktop.domain.capacity import PINS_OF_LEDGER
@@ -33,6 +34,7 @@ from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.planner import Planner, Prompts, blobs_of, request_of
 from bibgenie_desktop.services.preview import DryRun, dry_run
 from bibgenie_desktop.services.prompt_cache import warm_cache
+from bibgenie_desktop.services.text_search import TextSearch
 from bibgenie_desktop.services.tools.base import Tool
 from bibgenie_desktop.services.tools.read_result import ReadResult
 from bibgenie_desktop.services.tools.registry import library_tools
@@ -63,6 +65,7 @@ class Workspace:
         ids: IdMaker,
         clock: Clock,
         automatic: bool = True,
+        text_index: Path | None = None,
     ) -> None:
         self.clock = clock
         self.models = models
@@ -80,6 +83,7 @@ class Workspace:
         """What writes the proposals that the person accepted; None where nothing is written."""
         self._toolbox = Toolbox()
         self.estimates = Estimates(store)
+        self.search = TextSearch(store, text_index)
         self.costs = Costs(store, models.price_of)
         self.planner = Planner(prompts, self._toolbox, ReadResult.spec, self.estimates)
         self.cache_costs = CacheCosts(store, self.planner, models, self._toolbox)

@@ -16,11 +16,12 @@ from bibgenie_desktop.storage.mentions import Mentions
 from bibgenie_desktop.storage.migrate import prepare, require_current
 from bibgenie_desktop.storage.owner import OwnerLock
 from bibgenie_desktop.storage.repair import Repair
+from bibgenie_desktop.storage.texts import Texts
 from bibgenie_desktop.storage.trash import Trash
 from bibgenie_desktop.storage.turns import Turns
 
 
-class Store(Repair, Importing, Turns, Trash, Facts, Mentions):
+class Store(Repair, Importing, Turns, Trash, Facts, Mentions, Texts):
     """`owner` True takes the lock of the data directory, then creates or upgrades the database.
 
     `readonly` refuses every write and creates nothing. Raises `StoreUnavailable`: directory owned by another

@@ -70,3 +70,11 @@ def test_the_state_of_an_open_session_beats_what_is_stored() -> None:
 
 def test_previews_lose_their_marks() -> None:
     assert plain_words('**Hu** says [[u-ABCD2345 p.1 "x"]] `a` snake_case _it_') == "Hu says a snake_case it"
+
+
+def test_a_session_found_by_its_messages_shows_what_was_found() -> None:
+    rows = [row("a"), row("b")]
+    lines = lines_of(rows, {}, NOW, words="spindles", said={SessionId("b"): "… about **spindles** and …"})
+    assert [(line.id, line.preview) for line in lines if isinstance(line, SessionLine)] == [
+        ("b", "… about spindles and …")
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
 
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.ids import MessageId
@@ -156,3 +156,25 @@ async def test_quotes_in_a_title_become_single_within_quotes(qapp: QApplication,
             await on.until(lambda: on.desk.chats.front is not None and on.desk.chats.front.id == again.id)
             origin = lambda: {w.text() for w in on.window.toolbar.findChildren(QLabel)}  # noqa: E731
             await on.until(lambda: "Forked from “from ‘What is ‘sleep’?’”" in origin())
+
+
+async def test_the_search_of_sessions_looks_into_messages(qapp: QApplication, tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with bench(tmp_path, server) as on:
+            server.script(text("Spindles carry memory."), text("Newest words."))
+            await on.ask_and_wait("What is sleep for?")
+            await on.ask_and_wait("And then?")
+            listed = on.window.sidebar.list
+            field = on.window.sidebar.findChild(QLineEdit)
+            on.hands.type(field, "carry mem")
+            model = listed.model()
+
+            def shown() -> list[str]:
+                return [
+                    str(model.index(r, 0).data(Qt.ItemDataRole.AccessibleTextRole))
+                    for r in range(model.rowCount())
+                ]
+
+            await on.until(lambda: any("carry memory" in line for line in shown()))
+            field.setText("nowhere")
+            await on.until(lambda: shown() == [])

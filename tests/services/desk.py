@@ -105,11 +105,13 @@ async def desk(
         ids=id_maker(clock),
         clock=clock,
         automatic=automatic,
+        text_index=folder / "index" / "messages.sqlite",
     )
     workspace.use_tools(tools)
     try:
         yield Desk(workspace, store, server)
     finally:
+        await workspace.search.close()
         await http.aclose()
         await store.close()
 

@@ -93,6 +93,7 @@ class Desk(QObject):
         self.sessions.refresh()
         self.open_session(session)
         self.window.composer.focus_text()
+        self.tasks.start(self.workspace.search.update(), "index of messages")
 
     async def finish(self) -> None:
         """Ends what runs, and keeps what was being written."""

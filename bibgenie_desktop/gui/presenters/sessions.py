@@ -16,6 +16,8 @@ from bibgenie_desktop.services.naming import within_quotes
 from bibgenie_desktop.services.workspace import SessionRow, Workspace
 
 MINUTE_MS = 60_000
+PAUSE_MS = 200
+"""How long typing must pause before messages are searched."""
 
 OF_STATE: Mapping[SessionState, LineState] = {
     SessionState.PREFLIGHT: "streaming",
@@ -45,10 +47,16 @@ class SessionsPresenter(QObject):
         self._rows: tuple[SessionRow, ...] = ()
         self._front = ""
         self._words = ""
+        self._said: Mapping[SessionId, str] = {}
+        """Sessions found by what their messages say."""
         self._trash = False
         self._only: frozenset[str] | None = None
         self._again = False
         self._reading = False
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(PAUSE_MS)
+        self._pause.timeout.connect(self._on_pause)
         self._minute = QTimer(self)  # "5 min" grows old by itself
         self._minute.setInterval(MINUTE_MS)
         self._minute.timeout.connect(self._emit)
@@ -56,6 +64,7 @@ class SessionsPresenter(QObject):
 
     def close(self) -> None:
         self._minute.stop()
+        self._pause.stop()
 
     @property
     def rows(self) -> tuple[SessionRow, ...]:
@@ -98,7 +107,21 @@ class SessionsPresenter(QObject):
 
     def filter(self, words: str) -> None:
         self._words = words
+        self._said = {}
         self._emit()
+        self._pause.stop()
+        if words.strip():
+            self._pause.start()
+
+    def _on_pause(self) -> None:
+        self._tasks.start(self._search(self._words), "search in messages")
+
+    async def _search(self, words: str) -> None:
+        """What messages say is looked through after a pause in typing, in every session."""
+        found = await self._workspace.search.find(words)
+        if words == self._words:
+            self._said = found
+            self._emit()
 
     def show_only(self, ids: Sequence[str] | None, words: str = "") -> None:
         """Limits the list to some sessions; None shows all again."""
@@ -123,9 +146,9 @@ class SessionsPresenter(QObject):
                 states[chat.session_id] = found
         now = self._workspace.clock()
         rows = [r for r in self._rows if self._only is None or r.session.id in self._only]
-        lines = lines_of(rows, states, now, words=self._words, trashed=self._trash)
+        lines = lines_of(rows, states, now, words=self._words, said=self._said, trashed=self._trash)
         if self._words:
-            empty = tr("No session has these words in its title or its newest message.")
+            empty = tr("No session has these words in its title or its messages.")
         elif self._only is not None:
             empty = tr("No session used it.")
         else:
