@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from bibgenie_desktop.zotero.library import Collection, Contents, Tag
 
@@ -62,6 +62,15 @@ class Tally:
                 self._tags(self.elsewhere, note.library.id, note.tags, sign)
         for annotation in contents.annotations.values():
             self._tags(self.elsewhere, annotation.id.partition("-")[0], annotation.tags, sign)
+
+    @property
+    def parts(self) -> tuple[Counter[Any], ...]:
+        return self.direct, self.whole, self.items, self.elsewhere, self.manual
+
+    def merge(self, parts: Sequence[Mapping[Any, int]]) -> None:
+        """What another tally counted."""
+        for own, other in zip(self.parts, parts, strict=True):
+            own.update(other)
 
     def place(self, collections: Iterable[str], sign: int = 1) -> None:
         """Something that lies in these collections, and so in all above them, once in each."""

@@ -9,16 +9,19 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from bibgenie_desktop.zotero import index_changes, index_schema, quiet_gc
 from bibgenie_desktop.zotero.children import relations_of
+from bibgenie_desktop.zotero.counts import Tally
 from bibgenie_desktop.zotero.index_writer import IndexWriter, Rows
-from bibgenie_desktop.zotero.library import Contents
+from bibgenie_desktop.zotero.library import Collection, Contents
 from bibgenie_desktop.zotero.reader import (
     LegacyKeys,
     read_contents,
@@ -32,8 +35,44 @@ from bibgenie_desktop.zotero.tables import Tables
 PIECE: Final = 4_000
 """Top-level items that are held at once: some 40 MB."""
 T = TypeVar("T")
+Piece: TypeAlias = tuple[Rows, Sequence[Mapping[Any, int]]]
+
+
+class Helper(Protocol):
+    """Another process that reads pieces: several may be asked for, and are answered in turn."""
+
+    @property
+    def asked(self) -> int:
+        """Pieces that were not answered yet."""
+
+    def ask(self, start: int) -> None: ...
+
+    def has_answer(self) -> bool: ...
+
+    def answer(self) -> Piece: ...
+
+
+Helpers: TypeAlias = Callable[[Sequence[int]], AbstractContextManager[Sequence[Helper]]]
 Progress = Callable[[int, int], None]
 Cancelled = Callable[[], bool]
+
+
+class PieceReader:
+    """Reads some top-level items with all that hangs below them; in one process or in several."""
+
+    def __init__(
+        self, zotero: sqlite3.Connection, keys: LegacyKeys, collections: Iterable[Collection]
+    ) -> None:
+        self._zotero = zotero
+        self._keys = keys
+        self._collections = tuple(collections)
+
+    def read(self, rows: Sequence[int], first_row: int) -> Piece:
+        """What is to be inserted, and what it adds to the counts."""
+        contents = read_contents(self._zotero, self._keys, rows)
+        tally = Tally(self._collections)
+        tally.add(contents)
+        return Rows(contents, rows_just_read(self._zotero), first_row), tally.parts
 
 
 def build(
@@ -43,23 +82,26 @@ def build(
     facts: Mapping[str, str],
     progress: Progress = lambda _done, _total: None,
     cancelled: Cancelled = lambda: False,
+    helpers: Helpers = lambda _items: contextlib.nullcontext(()),
 ) -> None:
-    """Raises `LibraryUnavailable` for senseless tables, `TakingCancelled`, `sqlite3.Error`, `OSError`."""
+    """Raises `LibraryUnavailable` for senseless tables, `TakingCancelled`, `sqlite3.Error`, `OSError`.
+
+    `helpers` starts others that read pieces as well.
+    """
     with _new(target, database) as db, contextlib.closing(opened(database)) as zotero:
         with readable_tables():
             items = top_level(zotero)
         frame = read_frame(zotero)
-
-        def pieces() -> Iterator[tuple[Contents, dict[str, int]]]:
-            for start in range(0, len(items), PIECE):
+        writer = IndexWriter(db, frame.collections)
+        reader = PieceReader(zotero, keys, frame.collections)
+        starts = range(0, len(items), PIECE)
+        with helpers(items) as started:
+            for done, (rows, counts) in enumerate(shared(starts, items, reader, started)):
                 if cancelled():
                     raise TakingCancelled
-                progress(start, len(items))
-                piece = read_contents(zotero, keys, items[start : start + PIECE])
-                yield piece, rows_just_read(zotero)
-
-        writer = IndexWriter(db, frame.collections)
-        _write(writer, pieces())
+                progress(min(done * PIECE, len(items)), len(items))
+                writer.insert(rows)
+                writer.add_counts(counts)
         with readable_tables():
             frame = with_relations(frame, db, zotero)
         writer.set_frame(frame)
@@ -67,6 +109,27 @@ def build(
         index_changes.remember(db)
         _complete(db, facts)
         progress(len(items), len(items))
+
+
+def shared(
+    starts: Sequence[int], items: Sequence[int], reader: PieceReader, helpers: Sequence[Helper]
+) -> Iterator[Piece]:
+    """The pieces in any order; helpers read most of them while this process writes."""
+    left = deque(starts)
+    for helper in helpers:
+        for _ in range(2):  # one in hand, and one that waits for it
+            if left:
+                helper.ask(left.popleft())
+    while left or any(h.asked for h in helpers):
+        ready = [h for h in helpers if h.asked and (not left or h.has_answer())]
+        if ready:
+            piece = ready[0].answer()
+            if left:
+                ready[0].ask(left.popleft())
+            yield piece
+        else:
+            start = left.popleft()
+            yield reader.read(items[start : start + PIECE], start + 1)
 
 
 def build_from_contents(
@@ -92,14 +155,14 @@ def build_from_contents(
             for some in _batches(contents.annotations.items())
         )
 
-        def pieces() -> Iterator[tuple[Contents, dict[str, int]]]:
-            for source in (found, notes, marks):
-                for piece in source:
-                    if cancelled():
-                        raise TakingCancelled
-                    yield piece, numbers
-
-        _write(writer, pieces())
+        row = 1
+        for source in (found, notes, marks):
+            for piece in source:
+                if cancelled():
+                    raise TakingCancelled
+                writer.count(piece)
+                writer.insert(Rows(piece, numbers, row))
+                row += len(piece.items)
         writer.set_frame(contents)
         writer.save_counts()
         _complete(db, facts)
@@ -174,14 +237,6 @@ def _new(target: Path, database: Path | None = None) -> Iterator[sqlite3.Connect
         index_schema.remove(target)
         raise
     db.close()
-
-
-def _write(writer: IndexWriter, pieces: Iterable[tuple[Contents, dict[str, int]]]) -> None:
-    items = notes = 1
-    for piece, sources in pieces:
-        writer.count(piece)
-        writer.insert(Rows(piece, sources, items, notes))
-        items, notes = items + len(piece.items), notes + len(piece.notes)
 
 
 def _complete(db: sqlite3.Connection, facts: Mapping[str, str]) -> None:

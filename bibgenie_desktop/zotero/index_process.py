@@ -40,7 +40,7 @@ def build_apart(
     }
     try:
         process = subprocess.Popen(
-            _command(),
+            worker_command(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -58,10 +58,11 @@ def build_apart(
         gone.set()
         watcher.join()
         _end(process)
-    if result.get("built"):
+    given_up = cancelled()
+    if result.get("built") and not given_up:
         return
     index_schema.remove(target)
-    if cancelled():
+    if given_up:
         raise TakingCancelled
     if "title" in result:
         raise LibraryUnavailable(str(result["title"]), str(result["advice"]))
@@ -106,7 +107,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _command() -> tuple[str, ...]:
+def worker_command() -> tuple[str, ...]:
     """A frozen program starts itself with `--index-worker`."""
     if getattr(sys, "frozen", False):
         return (sys.executable, "--index-worker")

@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Collection as Some
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from bibgenie_desktop.zotero import index_schema as schema
 from bibgenie_desktop.zotero.counts import Tally
@@ -38,27 +39,27 @@ Row = tuple[object, ...]
 class Rows:
     """What is to be inserted for a piece of a library; made without a connection, so in any thread."""
 
-    def __init__(self, piece: Contents, sources: Mapping[str, int], first_item: int, first_note: int) -> None:
+    def __init__(self, piece: Contents, sources: Mapping[str, int], first_row: int) -> None:
         self.items: list[Row] = []
         self.words: list[Row] = []
         self.attachments: list[Row] = []
         self.members: list[Row] = []
-        for row, item in enumerate(piece.items.values(), first_item):
+        for row, item in enumerate(piece.items.values(), first_row):
             self.items.append(_item_row(row, item, sources.get(item.id, 0)))
             self.words.append((row, *item_words(item)))
             self.members += [(c.id, row) for c in item.collections]
             self.attachments += [(a.id, sources.get(a.id, 0), row, is_readable(a)) for a in item.attachments]
         self.notes: list[Row] = [
             (
-                row,
+                sources[note.id],  # also where it stands
                 note.id,
-                sources.get(note.id, 0),
+                sources[note.id],
                 note.item_id,
                 note.modified,
                 _several(c.id for c in note.collections),
                 pack_note(note),
             )
-            for row, note in enumerate(piece.notes.values(), first_note)
+            for note in piece.notes.values()
         ]
         self.annotations: list[Row] = [
             (
@@ -82,6 +83,10 @@ class IndexWriter:
     def count(self, piece: Contents, sign: int = 1) -> None:
         self._tally.add(piece, sign)
 
+    def add_counts(self, counts: Sequence[Mapping[Any, int]]) -> None:
+        """What another tally of other pieces found."""
+        self._tally.merge(counts)
+
     def insert(self, rows: Rows) -> None:
         _insert(self._db, "item", schema.ITEM, rows.items)
         _insert(self._db, "item_words", ("rowid", *schema.COLUMNS), rows.words)
@@ -93,8 +98,8 @@ class IndexWriter:
     def put(self, piece: Contents, sources: Mapping[str, int]) -> None:
         """Add what was not there, or was forgotten before."""
         self.count(piece)
-        first = [self._next(table) for table in ("item", "note")]
-        self.insert(Rows(piece, sources, *first))
+        (last,) = self._db.execute("SELECT max(row) FROM item").fetchone()
+        self.insert(Rows(piece, sources, (last or 0) + 1))
 
     def forget(self, sources: Some[int]) -> None:
         """Take out items and notes by their rows in Zotero's tables, with everything that hangs below."""
@@ -181,10 +186,6 @@ class IndexWriter:
             "INSERT INTO collection_tally VALUES (?, ?, ?)",
             [(c, tally.direct[c], tally.whole[c]) for c in tally.direct.keys() | tally.whole.keys()],
         )
-
-    def _next(self, table: str) -> int:
-        (last,) = self._db.execute(f"SELECT max(row) FROM {table}").fetchone()
-        return (last or 0) + 1
 
     def _unpacker(self) -> Unpacker:
         known = schema.facts(self._db)

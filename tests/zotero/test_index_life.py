@@ -12,15 +12,18 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from bibgenie_desktop.domain.errors import LibraryUnavailable
-from bibgenie_desktop.zotero import index_process, index_schema, library_index
+from bibgenie_desktop.zotero import index_build, index_process, index_schema, library_index
+from bibgenie_desktop.zotero.better_bibtex import BetterBibtex
 from bibgenie_desktop.zotero.discovery import Candidate
-from bibgenie_desktop.zotero.indexed_contents import IndexedItems
+from bibgenie_desktop.zotero.index_helpers import HelperFailed, ReadingProcess, helping
+from bibgenie_desktop.zotero.index_state import IndexState
+from bibgenie_desktop.zotero.indexed_contents import IndexedItems, indexed_contents
 from bibgenie_desktop.zotero.library_index import DAMAGED, LibraryIndex
 from bibgenie_desktop.zotero.local_source import LocalSource
 from bibgenie_desktop.zotero.search import Query
@@ -36,6 +39,11 @@ from tests.zotero.helpers import (
     titled,
 )
 from tests.zotero.test_index import Both, same
+
+FACTS = {
+    **dict.fromkeys(("mark", "notice", "lasting", "keys"), ""),
+    **{"source": "", "taken_at": "1", "userdata": "125", "whole_at": "1"},
+}
 
 
 async def opened_once(zotero: Path, private: Path) -> None:
@@ -197,9 +205,46 @@ def test_when_no_process_can_be_started_the_index_is_made_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(library_index, "APART", 0)
-    monkeypatch.setattr(index_process, "_command", lambda: (str(tmp_path / "missing"),))
+    monkeypatch.setattr(index_process, "worker_command", lambda: (str(tmp_path / "missing"),))
     both = Both(SAMPLE, tmp_path / "private")
     same(both.memory, both.indexed)
+
+
+@pytest.mark.parametrize("helpers", [1, 3])
+def test_several_processes_make_the_same_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, helpers: int
+) -> None:
+    monkeypatch.setattr(index_build, "PIECE", 20)
+    data_dir = generated(tmp_path / "lib", "--items", "400", "--bbt", "--schema-version", "121")
+    both = Both(data_dir, tmp_path / "private")
+    database, target = data_dir / "zotero.sqlite", tmp_path / "private" / "index-7.sqlite"
+    keys = BetterBibtex(data_dir, tmp_path).keys()
+    command = index_process.worker_command()
+    started: list[ReadingProcess] = []
+
+    @contextlib.contextmanager
+    def several(items: Sequence[int]) -> Iterator[Sequence[ReadingProcess]]:
+        with helping(command, helpers, database, str(data_dir), items) as found:
+            started.extend(found)
+            yield found
+
+    index_build.build(target, database, keys, FACTS | {"source": str(data_dir)}, helpers=several)
+    assert len(started) == helpers
+    same(both.memory, indexed_contents(IndexState(target)))
+
+
+def test_a_helper_that_dies_is_an_error_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_build, "PIECE", 20)
+    data_dir = generated(tmp_path / "lib", "--items", "200", "--schema-version", "125")
+    database, target = data_dir / "zotero.sqlite", tmp_path / "index-1.sqlite"
+    command = (sys.executable, "-c", "import sys; sys.stdin.readline(); sys.stdin.readline()")
+    with pytest.raises(HelperFailed):
+        index_build.build(
+            target, database, {}, FACTS, helpers=lambda items: helping(command, 1, database, "", items)
+        )
+    assert not target.exists()
 
 
 def worker(job: dict[str, object]) -> subprocess.Popen[bytes]:
@@ -227,8 +272,7 @@ def test_a_killed_process_leaves_the_older_index_in_use(tmp_path: Path, pause: f
         "target": str(private / "index-9.sqlite"),
         "database": str(data_dir / "zotero.sqlite"),
         "keys_in": "",
-        "facts": dict.fromkeys(("mark", "notice", "lasting", "keys"), "")
-        | {"source": str(data_dir.absolute()), "taken_at": "1", "userdata": "125", "whole_at": "1"},
+        "facts": FACTS | {"source": str(data_dir.absolute())},
     }
     process = worker(job)
     time.sleep(pause)
