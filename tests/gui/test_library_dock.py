@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from PySide6.QtCore import QItemSelectionModel, QMimeData, Qt
+import pytest
+from PySide6.QtCore import QCoreApplication, QItemSelectionModel, QMimeData, Qt
 from PySide6.QtGui import QGuiApplication, QInputMethodEvent
-from PySide6.QtWidgets import QApplication, QLabel, QListView, QMenu, QPushButton, QToolButton
+from PySide6.QtWidgets import QApplication, QLabel, QListView, QMenu, QPushButton, QToolButton, QWidget
 
+from bibgenie_desktop.gui import theme
 from bibgenie_desktop.gui.components import Chip
 from bibgenie_desktop.gui.docks.library import LibraryPanel
 from bibgenie_desktop.gui.docks.library.items import ROW
@@ -22,6 +25,7 @@ from bibgenie_desktop.gui.session_rows import SessionLine
 from bibgenie_desktop.services.browsing import Page, Scope
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 from tests.gui.bench import Bench, bench
+from tests.gui.fit import LongTranslator, clipped
 from tests.scripted_server import ScriptedServer, text
 from tests.zotero.helpers import SAMPLE, opened_library, titled
 
@@ -400,7 +404,7 @@ async def test_a_used_work_is_shown_in_the_library(qapp: QApplication, tmp_path:
             pasted(on, "u-FQ3D7P4Y")
             await on.until(lambda: there.attached)
             await on.ask_and_wait("What does it find?")
-            tab = next(b for b in there.panel.findChildren(QPushButton) if b.text() == "In this conversation")
+            tab = next(b for b in there.panel.findChildren(QPushButton) if b.text() == "Used here")
             on.hands.click(tab)
             line = next(s for s in there.panel.findChildren(SourceLine) if s.isVisible())
             on.hands.press(line, Qt.Key.Key_Return)
@@ -490,14 +494,16 @@ def test_a_long_list_asks_only_for_what_is_seen(qapp: QApplication) -> None:
     rows = tuple(ItemRow(f"u-{i}", f"Item {i}", "") for i in range(100))
     listed.show_first(Page(100_000, 0, rows))
     listed.show()
-    qapp.processEvents()
+    bar, end = listed.verticalScrollBar(), time.monotonic() + 10
+    while bar.maximum() < 100_000 * 40 and time.monotonic() < end:  # it is laid out in pieces
+        qapp.processEvents()
     assert asked == []
-    listed.verticalScrollBar().setValue(listed.verticalScrollBar().maximum() // 2)
+    bar.setValue(bar.maximum() // 2)
     qapp.processEvents()
     listed.grab()
     assert 1 <= len(set(asked)) <= 2
     offset = asked[0]
-    listed.items.add(Page(100_000, offset, tuple(ItemRow(f"u-x{i}", f"Late {i}", "") for i in range(100))))
+    listed.show_page(Page(100_000, offset, tuple(ItemRow(f"u-x{i}", f"Late {i}", "") for i in range(100))))
     assert listed.items.index(offset).data() == "Late 0"
     assert listed.items.held == 200
     listed.close()
@@ -515,3 +521,30 @@ def test_places_are_spoken_with_count_level_and_fold(qapp: QApplication) -> None
     spoken = model.index(0).data(Qt.ItemDataRole.AccessibleTextRole)
     assert spoken == "Sleep, 12 items, level 2, unfolded"
     model.deleteLater()
+
+
+@pytest.mark.parametrize(("scale", "width"), [(100, 336), (200, 336), (100, 240)])
+async def test_nothing_in_the_dock_is_clipped(
+    qapp: QApplication, tmp_path: Path, light_theme: theme.Theme, scale: int, width: int
+) -> None:
+    translator = LongTranslator()
+    QCoreApplication.installTranslator(translator)
+    try:
+        with ScriptedServer() as server:
+            async with room(tmp_path, server) as there:
+                window = there.on.window
+                light_theme.set_appearance(
+                    theme.Appearance(mode="light", scale=scale / 100, reduced_motion=True)
+                )
+                window.frame.restore(side=True, side_width=264, dock="library", dock_width=width)
+                window.open_dock("library")
+                there.choose("Practice with Sleep")
+                await there.settled()
+                inside = [
+                    f"{type(w).__name__} \u201c{w.accessibleName() or w.objectName()}\u201d {reason}"
+                    for w in there.panel.findChildren(QWidget)
+                    if (reason := clipped(w))
+                ]
+                assert inside == []
+    finally:
+        QCoreApplication.removeTranslator(translator)

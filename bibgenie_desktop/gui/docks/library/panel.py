@@ -46,7 +46,7 @@ class LibraryPanel(Panel):
         super().__init__(tr("Library"), "libraryPanel", self._refresh)
         self._style = ""
         self.state, self.browse, self.used = StateLine(), BrowsePage(), UsedPage()
-        self._tabs = Tabs([("library", tr("Browse")), ("quote", tr("In this conversation"))])
+        self._tabs = Tabs([("", tr("Browse")), ("", tr("Used here"))])
         self._pages = QStackedWidget()
         for page in (self.browse, self.used):
             self._pages.addWidget(page)

@@ -1,4 +1,4 @@
-"""The page “In this conversation”: the works it used, and their bibliography for the clipboard or a file."""
+"""The page “Used here”: the works it used, and their bibliography for the clipboard or a file."""
 
 from __future__ import annotations
 
