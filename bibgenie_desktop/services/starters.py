@@ -47,6 +47,8 @@ async def starters(library: ZoteroLibrary, most: int) -> tuple[str, ...]:
 
 async def _readable(library: ZoteroLibrary, item: Item) -> bool:
     for attachment in item.pdfs:
+        if (await library.locate(attachment)).status == "online":
+            return True  # it is fetched when the question is asked
         try:
             pages = await library.pages_text(attachment, 0, 1)
         except UserError:

@@ -127,6 +127,11 @@ async def test_a_key_is_tested_its_library_fetched_and_questions_can_be_asked_of
             assert "fetched" in on.card()
             assert on.application.preferences.zotero_dir == f"web:{USER}"
             assert KEY not in on.application.data.config.read_text("utf-8")
+            assert org.asked("/file") == []  # the questions to begin with were made from titles alone
+            await on.ask_and_wait("What does “Practice with Sleep Makes Perfect” find?")
+            await on.until(lambda: on.answers[-1].citations)
+            assert {c.state for c in on.answers[-1].citations.values()} == {"verified"}
+            assert len(org.asked("/items/3Z63DMR5/file")) == 1
             asked = len(org.requests)
             on.desk.library.refresh()
             await on.until(lambda: len(org.requests) > asked and on.desk.library.settled)

@@ -115,7 +115,7 @@ def _row(entry: Mapping[str, Any]) -> Found | None:
         a for a in _dicts(entry.get("attachments")) if a.get("kind") == "pdf" and split_id(_text(a.get("id")))
     ]
     pdfs.sort(key=lambda a: a.get("status", "ok") != "ok")
-    readable = [a for a in pdfs if a.get("status", "ok") in {"ok", "unchecked"}]
+    readable = [a for a in pdfs if a.get("status", "ok") in {"ok", "unchecked", "online"}]
     return Found(
         id=id,
         title=_text(entry.get("title")) or "Untitled",
