@@ -215,11 +215,12 @@ class _Known:
 
 @contextlib.contextmanager
 def _new(target: Path, database: Path | None = None) -> Iterator[sqlite3.Connection]:
-    """A file without a journal: whatever ends this early leaves it incomplete, and then it is removed."""
+    """A file without a journal, under another name until it lies on the disk as a whole."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    index_schema.remove(target)
-    target.touch(mode=0o600)
-    db = index_schema.connect(target)
+    part = index_schema.unfinished(target)
+    index_schema.remove(part)
+    part.touch(mode=0o600)
+    db = index_schema.connect(part)
     try:
         for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-65536", "locking_mode=EXCLUSIVE"):
             db.execute(f"PRAGMA {pragma}").fetchall()
@@ -231,33 +232,31 @@ def _new(target: Path, database: Path | None = None) -> Iterator[sqlite3.Connect
                 db.execute(statement)
             stack.enter_context(quiet_gc.loading())
             yield db
-        _finish(db, target)
+        db.execute("PRAGMA locking_mode=NORMAL").fetchall()
+        db.execute("PRAGMA journal_mode=WAL").fetchall()
+        db.close()
+        _sync(part)
+        os.replace(part, target)
     except BaseException:
         db.close()
-        index_schema.remove(target)
+        index_schema.remove(part)
         raise
-    db.close()
 
 
 def _complete(db: sqlite3.Connection, facts: Mapping[str, str]) -> None:
     for statement in index_schema.INDEXES.split(";\n"):
         db.execute(statement)
     db.execute("INSERT INTO item_words (item_words) VALUES ('optimize')")
-    index_schema.set_facts(db, {**facts, "version": index_schema.VERSION})
+    index_schema.set_facts(db, {**facts, "version": index_schema.VERSION, "complete": "yes"})
     db.execute("COMMIT")
 
 
-def _finish(db: sqlite3.Connection, target: Path) -> None:
-    """Only what certainly lies on the disk is complete."""
-    db.execute("PRAGMA locking_mode=NORMAL").fetchall()
-    db.execute("PRAGMA journal_mode=WAL").fetchall()
-    db.execute("PRAGMA synchronous=FULL")
-    descriptor = os.open(target, os.O_RDWR)
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDWR)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-    index_schema.set_facts(db, {"complete": "yes"})
 
 
 def _batches(values: Iterable[T]) -> Iterator[list[T]]:

@@ -61,7 +61,8 @@ def build_apart(
     given_up = cancelled()
     if result.get("built") and not given_up:
         return
-    index_schema.remove(target)
+    for path in (target, index_schema.unfinished(target)):
+        index_schema.remove(path)
     if given_up:
         raise TakingCancelled
     if "title" in result:

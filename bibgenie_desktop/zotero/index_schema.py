@@ -87,6 +87,11 @@ def set_facts(connection: sqlite3.Connection, values: dict[str, str]) -> None:
     connection.executemany("INSERT OR REPLACE INTO fact VALUES (?, ?)", values.items())
 
 
+def unfinished(path: Path) -> Path:
+    """The name of a file while it is being made."""
+    return path.with_suffix(".part")
+
+
 def remove(path: Path) -> None:
     """The file with what SQLite keeps beside it; one that is open somewhere stays until the next time."""
     for suffix in ("", "-wal", "-shm", "-journal"):

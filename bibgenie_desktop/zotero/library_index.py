@@ -46,6 +46,8 @@ class LibraryIndex:
 
     def recall(self, source: LibrarySource) -> tuple[Taken, Contents] | None:
         """The newest complete index of an earlier run, if it is of this source."""
+        for path in (*self._folder.glob("index-*.part"), self._folder / "index.sqlite"):
+            index_schema.remove(path)  # what was not finished, and what older versions made
         for path in self._files():
             try:
                 contents = self._opened(path)

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from bibgenie_desktop.domain.errors import LibraryUnavailable
-from bibgenie_desktop.zotero import index_build, index_process, index_schema, library_index
+from bibgenie_desktop.zotero import index_build, index_process, library_index
 from bibgenie_desktop.zotero.better_bibtex import BetterBibtex
 from bibgenie_desktop.zotero.discovery import Candidate
 from bibgenie_desktop.zotero.index_helpers import HelperFailed, ReadingProcess, helping
@@ -244,7 +244,7 @@ def test_a_helper_that_dies_is_an_error_and_leaves_nothing(
         index_build.build(
             target, database, {}, FACTS, helpers=lambda items: helping(command, 1, database, "", items)
         )
-    assert not target.exists()
+    assert list(tmp_path.glob("index-*")) == []
 
 
 def worker(job: dict[str, object]) -> subprocess.Popen[bytes]:
@@ -286,6 +286,7 @@ def test_a_killed_process_leaves_the_older_index_in_use(tmp_path: Path, pause: f
     assert found is not None
     assert len(found[1].items) == before
     assert index.notice == ""
+    assert list(private.glob("*.part")) == []
     same(both.memory, found[1])
 
 
@@ -300,7 +301,7 @@ def test_a_process_whose_starter_is_gone_ends(tmp_path: Path) -> None:
     process.stdin.close()
     assert process.wait(10) == 1
     process.stdout.close()
-    index_schema.remove(target)
+    assert not target.exists()
 
 
 def test_making_an_index_can_be_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -310,7 +311,7 @@ def test_making_an_index_can_be_given_up(tmp_path: Path, monkeypatch: pytest.Mon
         monkeypatch.setattr(library_index, "APART", apart)
         with pytest.raises(TakingCancelled):
             LibraryIndex(tmp_path, now).bring_up(source, taken, None, lambda *_: None, lambda: True)
-        assert list(tmp_path.glob("index-*.sqlite*")) == []
+        assert list(tmp_path.glob("index-*")) == []
 
 
 async def test_two_processes_read_one_index_while_it_is_brought_up_to_date(tmp_path: Path) -> None:
