@@ -40,7 +40,7 @@ class CompactionFlow:
         self._store = store
         self._planner = planner
         self._compactor = compactor
-        self._tried: tuple[Head, str, Draft] | None = None
+        self._tried: tuple[tuple[Head, str, Draft], ...] = ()
 
     def wanted(self, plan: Plan) -> Compaction | None:
         """The preflight compaction that a request wants, once for the same head, model and draft.
@@ -59,8 +59,8 @@ class CompactionFlow:
         """Whether the compaction that this request wants was tried already: then the person has the word."""
         if self._chat.undone or not (self.automatic and plan.above_trigger and plan.path):
             return False
-        same = self._attempt(plan) == self._tried
-        return same and isinstance(self._planner.decide(plan, "preflight"), Compaction)
+        tried = self._attempt(plan) in self._tried
+        return tried and isinstance(self._planner.decide(plan, "preflight"), Compaction)
 
     def offers(self, plan: Plan) -> tuple[events.Offer, ...]:
         """What helps against a request that is too large; Compact only where it has something to do."""
@@ -75,9 +75,10 @@ class CompactionFlow:
 
     def _once(self, plan: Plan, decision: object) -> Compaction | None:
         attempt = self._attempt(plan)
-        if attempt == self._tried or not isinstance(decision, Compaction):
+        if attempt in self._tried or not isinstance(decision, Compaction):
             return None
-        self._tried = attempt
+        here = (tried for tried in self._tried if tried[0] == attempt[0])  # at another head all begins anew
+        self._tried = (*here, attempt)
         return decision
 
     def _attempt(self, plan: Plan) -> tuple[Head, str, Draft]:
