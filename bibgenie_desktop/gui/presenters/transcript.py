@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from bibgenie_desktop.domain.checkpoint import sections_of
 from bibgenie_desktop.domain.ids import MessageId
+from bibgenie_desktop.domain.locators import Locator
 from bibgenie_desktop.domain.messages import AssistantMessage, Checkpoint, Message, UserMessage
 from bibgenie_desktop.domain.parts import (
     ImagePart,
@@ -98,8 +99,16 @@ def attachments_of(parts: Sequence[Part]) -> tuple[AttachmentView, ...]:
             name = part.name or tr("Image")
             found.append(AttachmentView(name, "image", part.blob, "", part.width, part.height))
         elif isinstance(part, ResourcePart):
-            found.append(AttachmentView(part.title, "article", part.locator.id))
+            found.append(AttachmentView(part.title, _icon(part.locator), part.locator.id, part.title))
     return tuple(found)
+
+
+def _icon(locator: Locator) -> str:
+    if locator.annotation:
+        return "highlight"
+    if locator.kind == "note":
+        return "note"
+    return "page" if locator.att else "article"
 
 
 def answer_row(message: AssistantMessage, facts: Facts, asked_at: int | None) -> AnswerRow:

@@ -9,7 +9,7 @@ from typing import Final
 
 from PySide6.QtCore import QSize
 
-from bibgenie_desktop.gui.tour import asking, compacting
+from bibgenie_desktop.gui.tour import asking, browsing, compacting
 from bibgenie_desktop.gui.tour.hands import TourFailed
 from bibgenie_desktop.gui.tour.scene import Scene, Stage, Told
 
@@ -23,6 +23,7 @@ STEPS: Final[tuple[tuple[str, str, Step], ...]] = (
     ("answer", "The answer with its citations", asking.read_answer),
     ("fork", "A fork", asking.fork),
     ("siblings", "Retry and edit", asking.siblings),
+    ("library", "The library beside the conversation", browsing.browse),
     ("compacting", "Compacting", compacting.compact),
     ("checkpoint", "The checkpoint", compacting.read_checkpoint),
     ("context", "The context", compacting.show_context),
