@@ -139,7 +139,7 @@ async def test_opencode_27924_where_compaction_cannot_help_it_is_not_repeated(
     with ScriptedServer() as server:
         async with desk(tmp_path, server, window=8_192) as d:
             chat = await converse(d, 2, size=900)
-            server.reply_with(lambda body: text(""))  # no summary is ever had
+            server.reply_with(lambda body: error(400, "no"))  # no summary is ever had
             draft = ask(f"U3 {words(question)}")
             for _ in range(4):
                 await chat.send(draft)
@@ -435,8 +435,8 @@ async def test_posthog_86464_every_end_of_a_compaction_leads_back_to_idle(tmp_pa
     with ScriptedServer() as server:
         async with desk(tmp_path, server) as d:
             chat = await converse(d, 3)
-            reply = text("" if end == "fails" else summary_text())
-            server.script(reply.held(held, 1))
+            reply = error(400, "no") if end == "fails" else text(summary_text())
+            server.script(reply.held(held, int(end != "fails")))
             running = asyncio.ensure_future(chat.compact())
             await asyncio.to_thread(server.wait_for_requests, 4)
             match end:
@@ -477,8 +477,8 @@ async def test_pi_179_text_typed_or_sent_during_a_compaction_is_sent_once_or_sti
     with ScriptedServer() as server:
         async with desk(tmp_path, server) as d:
             chat = await converse(d, 3)
-            reply = text("" if end == "fails" else summary_text())
-            server.script(reply.held(held, 1), *([text("A4")] if end == "ok" else []))
+            reply = error(400, "no") if end == "fails" else text(summary_text())
+            server.script(reply.held(held, int(end != "fails")), *([text("A4")] if end == "ok" else []))
             running = asyncio.ensure_future(chat.compact())
             await asyncio.to_thread(server.wait_for_requests, 4)
             await d.workspace.save_draft(chat.session_id, None, ask("U"))
