@@ -534,7 +534,8 @@ class Driver:
         node = inspector.nodes().get(leaf or "")
         await self.operate_move(chat, chat.undo_checkpoint())
         now = inspector.session_row(chat.session_id)[0]
-        if node is not None and node.kind == "checkpoint" and now == node.parent and self._moves == 1:
+        taken_back = node is not None and node.kind == "checkpoint" and now == node.parent
+        if taken_back and self._moves == 1 and not self._ended:  # after an end the chat is another one
             self.undone.add(chat.session_id)
             await self.send_above_trigger(chat)
 
