@@ -132,7 +132,7 @@ class WebLibraryPresenter(QObject):
             return
         self.view_changed.emit(WebView(tr("Asking what there is…"), busy="fetch"))
         try:
-            await self._web.fetch("", found.user_id, self._on_progress)
+            await self._web.fetch(typed, found.user_id, self._on_progress)
         except UserError as error:
             self.view_changed.emit(WebView(f"{error.text} {_kept()}", "bad", resumes=True))
         except (Cancelled, asyncio.CancelledError) as error:
