@@ -4,16 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QStringListModel, Qt, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QLineEdit, QListView, QWidget
+from PySide6.QtCore import (
+    QModelIndex,
+    QPersistentModelIndex,
+    QRectF,
+    QSize,
+    QStringListModel,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtWidgets import QLineEdit, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from bibgenie_desktop.gui.components import Glyph, Popover, box, column, label, row, rule
-from bibgenie_desktop.gui.theme import px
-from bibgenie_desktop.gui.tr import tr
+from bibgenie_desktop.gui.theme import current, px
+from bibgenie_desktop.gui.theme.tokens import RADIUS
+from bibgenie_desktop.gui.tr import harmless, tr
 from bibgenie_desktop.services.referencing import StyleName
 
 LINE = 28
+Index = QModelIndex | QPersistentModelIndex
+
+
+class _Delegate(QStyledItemDelegate):
+    """A quiet line, as everywhere else in popovers."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(0, current().px(LINE))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        theme = current()
+        area = QRectF(option.rect)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.color("hover"))
+            painter.drawRoundedRect(area, RADIUS["control"], RADIUS["control"])
+        words = area.adjusted(theme.gap(8), 0, -theme.gap(8), 0)
+        painter.setFont(theme.font("body"))
+        painter.setPen(theme.color("text"))
+        title = QFontMetrics(painter.font()).elidedText(
+            harmless(str(index.data())), Qt.TextElideMode.ElideRight, int(words.width())
+        )
+        painter.drawText(words, int(Qt.AlignmentFlag.AlignVCenter), title)
+        painter.restore()
 
 
 class _Find(QLineEdit):
@@ -49,8 +84,9 @@ class StyleChooser(Popover):
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._list.setUniformItemSizes(True)
-        self._list.setSpacing(2)
-        high = (px(LINE) + 2) * max(1, len(self._styles)) + 4
+        self._list.setMouseTracking(True)
+        self._list.setItemDelegate(_Delegate(self._list))
+        high = px(LINE) * max(1, len(self._styles)) + 2
         self._list.setFixedHeight(min(high, px(320)))
         few = label(tr("More styles appear here when they are installed in Zotero."), "fine", "3", wrap=True)
         head = box(row(label(title, "strong", wrap=True), margins=(14, 10, 14, 2)))

@@ -213,8 +213,9 @@ class BrowserPresenter(QObject):
 
     def _head(self, total: int | None, note: str) -> ListHead:
         listing = self._listing
-        place = next((p for p in self._places if p.scope == listing.scope), None)
-        name = place_name(place) if place is not None else _scope_name(listing.scope)
+        scope = _asked(listing).scope
+        place = next((p for p in self._places if p.scope == scope), None)
+        name = place_name(place) if place is not None else _scope_name(scope)
         tags = tuple(self._tag_rows.get(t, TagRow(t, 0)) for t in listing.tags)
         return ListHead(name, total, listing.order, tags, note, bool(listing.words))
 
@@ -264,7 +265,8 @@ class BrowserPresenter(QObject):
 
     async def _show_item(self, room: LibraryRoom, full_id: str) -> None:
         row = await room.browsing.row(full_id)
-        if row is None:
+        if row is None or row.icon == "note":  # a search looks for items only
+            self.choose_item(full_id if row is not None else "")
             return
         self._words = " ".join(row.title.split())
         self._listing = Listing(Scope("library", full_id.partition("-")[0]), self._words)
