@@ -16,10 +16,10 @@ from bibgenie_desktop.domain.ids import Clock
 from bibgenie_desktop.zotero.library import Attachment
 from bibgenie_desktop.zotero.online.client import WEB, KeyOwner, MakeHttp, key_owner
 from bibgenie_desktop.zotero.online.errors import ZoteroBusy, ZoteroKeyRefused
-from bibgenie_desktop.zotero.online.web_cache import WebCache, stored_md5
+from bibgenie_desktop.zotero.online.web_cache import WebCache, stored_file
 from bibgenie_desktop.zotero.online.web_files import MOST_BYTES, FileStore
 from bibgenie_desktop.zotero.online.web_progress import SyncProgress
-from bibgenie_desktop.zotero.online.web_reads import WebReads
+from bibgenie_desktop.zotero.online.web_reads import LARGEST_FILE, WebReads, too_large
 from bibgenie_desktop.zotero.online.web_sync import FIRST_WAIT_S, Synced, WebSync
 from bibgenie_desktop.zotero.source import TakingCancelled
 
@@ -149,14 +149,18 @@ class WebAccount:
                 return content
 
             try:
-                self._files.fetch(attachment, self._md5(attachment, database), get)
+                md5, size = stored_file(database, attachment.library.id, attachment.key)
+                if size > LARGEST_FILE:
+                    raise too_large()
+                self._files.fetch(attachment, md5, get)
             finally:
                 reads.close()
 
         _leavable(work, cancelled, "zotero-web-file")
 
     def has_file(self, attachment: Attachment, database: Path) -> bool:
-        return self._files.has(attachment, self._md5(attachment, database))
+        md5, _ = stored_file(database, attachment.library.id, attachment.key)
+        return self._files.has(attachment, md5)
 
     def fetch_text(self, key: str, attachment: Attachment, cancelled: Callable[[], bool]) -> str:
         """The text Zotero extracted, kept for later; empty without one. Raises `ZoteroError`."""
@@ -172,9 +176,6 @@ class WebAccount:
             return text
 
         return _leavable(work, cancelled, "zotero-web-text")
-
-    def _md5(self, attachment: Attachment, database: Path) -> str:
-        return stored_md5(database, attachment.library.id, attachment.key)
 
 
 def _leavable(work: Callable[[Callable[[], bool]], T], cancelled: Callable[[], bool], name: str) -> T:

@@ -211,15 +211,15 @@ class WebCache:
         unfinished.replace(path)
 
 
-def stored_md5(database: Path, library: str, key: str) -> str:
-    """The sum of an attachment's file as the server knows it, out of a published state; empty without one."""
+def stored_file(database: Path, library: str, key: str) -> tuple[str, int]:
+    """(MD5, bytes) of an attachment's file as the server knows it, out of a published state."""
     sql = (
-        "SELECT a.storageHash FROM itemAttachments a JOIN items i USING (itemID)"
+        "SELECT a.storageHash, a.fileSize FROM itemAttachments a JOIN items i USING (itemID)"
         " JOIN libraries l USING (libraryID) WHERE l.id = ? AND i.key = ?"
     )
     with contextlib.closing(sqlite3.connect(f"{database.as_uri()}?mode=ro&immutable=1", uri=True)) as db:
         row = db.execute(sql, (library, key)).fetchone()
-    return str(row[0] or "") if row else ""
+    return (str(row[0] or ""), int(row[1] or 0)) if row else ("", 0)
 
 
 def _unusable(folder: Path) -> LibraryUnavailable:

@@ -232,6 +232,12 @@ def _fault(status: int) -> ZoteroError:
     return ZoteroRefused(f"zotero.org answered with the error {status}.", "Try again later.")
 
 
+def too_large() -> ZoteroRefused:
+    return ZoteroRefused(
+        "The file on zotero.org is too large to be read here.", "Attach a smaller version in Zotero."
+    )
+
+
 def _unpacked(content: bytes, name: str) -> bytes:
     """The file of this name out of what the server packed, else the first in it."""
     try:
@@ -243,5 +249,5 @@ def _unpacked(content: bytes, name: str) -> bytes:
     except (zipfile.BadZipFile, IndexError, NotImplementedError, RuntimeError, OSError, EOFError) as error:
         raise ZoteroRefused("The file that zotero.org sent is damaged.", "Try again later.") from error
     if len(unpacked) > LARGEST_FILE:
-        raise ZoteroRefused("The file on zotero.org is too large to be fetched here.")
+        raise too_large()
     return unpacked

@@ -62,7 +62,7 @@ CREATE TABLE itemData (itemID INT NOT NULL REFERENCES items ON DELETE CASCADE, f
 CREATE TABLE itemNotes (itemID INTEGER PRIMARY KEY REFERENCES items ON DELETE CASCADE, parentItemID INT,
     note TEXT, title TEXT);
 CREATE TABLE itemAttachments (itemID INTEGER PRIMARY KEY REFERENCES items ON DELETE CASCADE,
-    parentItemID INT, linkMode INT, contentType TEXT, path TEXT, storageHash TEXT, storageModTime INT);
+    parentItemID INT, linkMode INT, contentType TEXT, path TEXT, storageHash TEXT, fileSize INT);
 CREATE TABLE itemAnnotations (itemID INTEGER PRIMARY KEY REFERENCES items ON DELETE CASCADE,
     parentItemID INT, type INT, authorName TEXT, text TEXT, comment TEXT, color TEXT, pageLabel TEXT,
     sortIndex TEXT, position TEXT, isExternal INT);
@@ -130,7 +130,7 @@ class Writer:
         for entry in objects:
             key = said(entry.get("key"))
             if re.fullmatch(KEY, key):
-                write[kind](key, number(entry.get("version")), part(entry, "data"), part(entry, "meta"))
+                write[kind](key, number(entry.get("version")), part(entry, "data"), entry)
 
     def drop(self, kind: Kind, keys: Iterable[str]) -> None:
         sql = f"DELETE FROM {_OBJECTS[kind]} WHERE libraryID = ? AND key = ?"
@@ -145,7 +145,7 @@ class Writer:
 
     # -- objects
 
-    def _put_collection(self, key: str, version: int, data: dict[str, Any], _meta: dict[str, Any]) -> None:
+    def _put_collection(self, key: str, version: int, data: dict[str, Any], _: Mapping[str, Any]) -> None:
         sql = (
             "INSERT INTO fetchedCollections (libraryID, key, version, name, parentKey, deleted)"
             " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (libraryID, key)"
@@ -156,7 +156,7 @@ class Writer:
         values = (self._row, key, version, said(data.get("name")), above, bool(data.get("deleted")))
         self._db.execute(sql, values)
 
-    def _put_search(self, key: str, version: int, data: dict[str, Any], _meta: dict[str, Any]) -> None:
+    def _put_search(self, key: str, version: int, data: dict[str, Any], _: Mapping[str, Any]) -> None:
         sql = (
             "INSERT INTO savedSearches (savedSearchName, libraryID, key, version, deleted)"
             " VALUES (?, ?, ?, ?, ?) ON CONFLICT (libraryID, key) DO UPDATE SET version = excluded.version,"
@@ -164,7 +164,8 @@ class Writer:
         )
         self._db.execute(sql, (said(data.get("name")), self._row, key, version, bool(data.get("deleted"))))
 
-    def _put_item(self, key: str, version: int, data: dict[str, Any], meta: dict[str, Any]) -> None:
+    def _put_item(self, key: str, version: int, data: dict[str, Any], entry: Mapping[str, Any]) -> None:
+        meta, links = part(entry, "meta"), part(entry, "links")
         kind = said(data.get("itemType"))
         row = self._item_row(key)
         for table in _PARTS:
@@ -184,7 +185,7 @@ class Writer:
         above = said(data.get("parentItem"))
         parent = self._item_row(above) if above else None
         if kind == "attachment":
-            self._put_attachment(row, parent, data)
+            self._put_attachment(row, parent, data, number(part(links, "enclosure").get("length")))
         elif kind == "note":
             self._put_note(row, parent, data)
         elif kind == "annotation":
@@ -212,7 +213,7 @@ class Writer:
                 ),
             )
 
-    def _put_attachment(self, row: int, parent: int | None, data: dict[str, Any]) -> None:
+    def _put_attachment(self, row: int, parent: int | None, data: dict[str, Any], size: int) -> None:
         self._db.execute(
             "INSERT INTO itemAttachments VALUES (?, ?, ?, ?, ?, ?, ?)",
             (
@@ -222,7 +223,7 @@ class Writer:
                 said(data.get("contentType")),
                 stored_path(data),
                 said(data.get("md5")),
-                number(data.get("mtime")),
+                size,
             ),
         )
         if said(data.get("note")).strip():

@@ -29,7 +29,10 @@ def said(value: object) -> str:
 
 
 def number(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+    """A whole number that a table can hold; anything else is 0."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 53:
+        return value
+    return 0
 
 
 def part(value: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -273,6 +273,16 @@ async def test_a_linked_file_is_on_another_computer_even_if_its_path_exists_here
         await library.close()
 
 
+async def test_a_giant_file_is_not_even_asked_for(tmp_path: Path) -> None:
+    with WebServer(web_libraries(SAMPLE)) as org:
+        org.libraries["u"].change("3Z63DMR5", title="Giant")
+        org.libraries["u"].items["3Z63DMR5"]["links"] = {"enclosure": {"length": 1 << 30}}
+        library = await reading(org, tmp_path)
+        assert "too large" in await answer(library, "read_document", attachment_id="u-3Z63DMR5")
+        assert org.asked("/file") == []
+        await library.close()
+
+
 @pytest.mark.parametrize("name", ["../../escape.pdf", "a/b.pdf", ".zotero-ft-cache", "", "x" * 300])
 async def test_a_file_name_never_leads_out_of_its_folder(tmp_path: Path, name: str) -> None:
     with WebServer(web_libraries(SAMPLE)) as org:
