@@ -29,9 +29,10 @@ _INLINE: Final = {
 _KEPT_TAGS: Final = frozenset({"sub", "sup", "u"})
 _BLOCKS: Final = frozenset({"p", "div", "section", "article", "figure", "figcaption", "dl", "dt", "dd"})
 _SPECIAL: Final = re.compile(
-    r"([\\`*\[\]<]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|~(?=~)|(?<=~)~|&(?=#?\w{1,32};)|(?<!\S)#)"
+    r"([\\`*\[<]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|~(?=~)|(?<=~)~|&(?=#?\w{1,32};)|(?<!\S)#)"
 )
-"""What would begin something in Markdown, wherever it stands."""
+"""What would begin something in Markdown, wherever it stands. `\\[` … `\\]` would be a formula: `]` alone ends
+nothing, but in the words of a link."""
 _OPENING: Final = re.compile(r"\s*([-+>|~:=](?=[\s\-=~:|>]|$)|>|\||\d{1,9}(?=[.)](?:\s|$)))")
 """What would begin something at the beginning of a line."""
 _DOLLAR: Final = re.compile(r"\$(?=[^\s$\d]|\d[^$\n]*[^\s$]\$|\$)")
@@ -116,15 +117,17 @@ class _Writer:
         if self.verbatim:
             self._put(text)
             return
-        text = re.sub(r"\s+", " ", text)
+        text = re.sub(r"\s+", " ", text.replace("\0", ""))
         begins = self.fresh or bool(self.wanted) or not self.out or self.at_line
         if begins or self.out[-1].endswith((" ", "\n")):
             text = text.lstrip() if not self._holder() else text
+        if any(frame.name == "a" for frame in self.stack):
+            text = text.replace("]", "\0]")
         text = _DOLLAR.sub(r"\\$", _SPECIAL.sub(r"\\\1", text))
         if begins and not self._holder() and (match := _OPENING.match(text)):
             at = match.end(1) if match[1].isdigit() else match.start(1)
             text = f"{text[:at]}\\{text[at:]}"
-        self._put(text)
+        self._put(text.replace("\0", "\\"))
         self.loose = text.endswith(" ")
 
     def _start(self, piece: Piece) -> None:
@@ -176,8 +179,11 @@ class _Writer:
             if name == "code":
                 frame.verbatim, frame.held = True, []
             else:
-                self._put(_INLINE[name])
-                frame.after = _INLINE[name]
+                sign = _INLINE[name]
+                if sign[0] == "*" and self._ends_with_star():
+                    sign = "_" * len(sign)  # else the two would be read as one
+                self._put(sign)
+                frame.after = sign
         elif name in _KEPT_TAGS:
             self._put(f"<{name}>")
             frame.after = f"</{name}>"
@@ -186,6 +192,11 @@ class _Writer:
         if not piece.empty:
             self.verbatim += frame.verbatim
             self.stack.append(frame)
+
+    def _ends_with_star(self) -> bool:
+        holder = self._holder()
+        before = holder.held if holder is not None else self.out
+        return bool(before) and before[-1].endswith("*") and not self.wanted
 
     def _span(self, frame: _Frame, attributes: Mapping[str, str]) -> None:
         if "math" in attributes.get("class", "").split():

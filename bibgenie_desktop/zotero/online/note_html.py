@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from html import escape
 from typing import Any, Final
@@ -23,6 +24,7 @@ SCHEMA: Final = 9
 MOST: Final = 250_000
 """Characters that Zotero can sync in one note."""
 _SPACES: Final = re.compile(r"[ \t]+")
+_LINE_END: Final = re.compile(r" +<br>")
 _EMPTY: Final = re.compile(r"<(blockquote|h[1-6]|p|strong|em|s|li|ul|ol)(?: start=\"\d+\")?></\1>")
 _UNESCAPED: Final = "!~*'()"
 _TAGS: Final = {"strong": "strong", "em": "em", "s": "s"}
@@ -35,6 +37,7 @@ def note_html(markdown: str, naming: Naming) -> str:
         c for c in markdown.replace("\r\n", "\n") if c in "\n\t" or c.isprintable() or c > "\u00a0"
     )
     body = _Writer().blocks(note_parser(naming).parse(text))
+    body = _LINE_END.sub("<br>", body)
     while (shorter := _EMPTY.sub("", body)) != body:
         body = shorter
     return f'<div data-schema-version="{SCHEMA}">{body}</div>'
@@ -45,6 +48,7 @@ class _Writer:
         self._first: list[bool] = []
         """For each open list item: nothing of it was written yet."""
         self._links: list[str] = []
+        self._open: Counter[str] = Counter()
 
     def blocks(self, tokens: Sequence[Token]) -> str:
         return "".join(self._block(token) for token in tokens)
@@ -114,7 +118,7 @@ class _Writer:
     # -- words
 
     def _inline(self, tokens: Sequence[Token]) -> str:
-        return "".join(self._piece(token) for token in tokens)
+        return _SPACES.sub(" ", "".join(self._piece(token) for token in tokens))
 
     def _piece(self, token: Token) -> str:
         match token.type:
@@ -145,7 +149,14 @@ class _Writer:
             case "quoted":
                 return _quoted(token.meta)
         name = _TAGS.get(token.tag, "")
-        return f"<{'/' if token.nesting < 0 else ''}{name}>" if name else escape(token.content, quote=False)
+        return self._emphasis(name, token.nesting) if name else escape(token.content, quote=False)
+
+    def _emphasis(self, name: str, nesting: int) -> str:
+        """Emphasis inside the same emphasis says nothing more."""
+        self._open[name] += nesting
+        if nesting > 0:
+            return f"<{name}>" if self._open[name] == 1 else ""
+        return f"</{name}>" if self._open[name] == 0 else ""
 
 
 def citation_span(entries: Sequence[Entry]) -> str:

@@ -38,6 +38,7 @@ _MATH: Final = re.compile(
 _PRICE: Final = re.compile(r"\d[\d.,]*(?:\s|[-–](?!\d*\s*$)).*[A-Za-z]{2}", re.DOTALL)
 _RAISED: Final = re.compile(r"<(sub|sup|u)>([^<>\n]{1,400})</\1>")
 _ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
+_PAIR: Final = re.compile(r"\\.")
 _STOP: Final = re.compile(r"[\n!#$%&*+\-:<=>@\[\]\\^_`{}~]")
 """Signs at which markdown-it's own rule for text stops."""
 _LABELS: Final = {"ch": "chapter", "sec": "section"}
@@ -88,8 +89,8 @@ def note_parser(naming: Naming) -> MarkdownIt:
 
 
 def _text_before_quote(state: StateInline, silent: bool) -> bool:
-    end = state.src.find("“", state.pos, state.posMax)
-    if end <= state.pos:
+    end = state.src.find("“", state.pos + 1, state.posMax)
+    if end < 0:
         return False
     if _STOP.search(state.src, state.pos, end) is not None:
         return False
@@ -125,11 +126,10 @@ def _formulas(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     lines: list[str] = []
     line, text = start, first[2:]
     while True:
-        if close in text:
-            inside, _, rest = text.partition(close)
-            if rest.strip():
+        if (at := _closing(text, close)) >= 0:
+            if text[at + 2 :].strip():
                 return False
-            lines.append(inside)
+            lines.append(text[:at])
             break
         lines.append(text)
         line += 1
@@ -145,6 +145,13 @@ def _formulas(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         token.map = [start, line + 1]
         state.line = line + 1
     return True
+
+
+def _closing(text: str, close: str) -> int:
+    """Where a formula ends in a line, -1 where it goes on; a backslash takes the sign after it along."""
+    if close == "$$":
+        return text.find(close)
+    return next((m.start() for m in _PAIR.finditer(text) if m[0] == close), -1)
 
 
 def _cite_rule(naming: Naming) -> Rule:

@@ -230,6 +230,11 @@ BLOCKS = st.recursive(
 @example("- ```\n  a\n\n  b\n  ```")
 @example("a  \n--- b\n\na  \n1. b")
 @example("“marked words” [@u-ATTK2345 p.4]")
+@example("*_1 1_*")
+@example("_a_*b*")
+@example('“ [[u-ATTK2345 p.4 "marked words"]]')
+@example("\\   \n 1")
+@example("1. a\n   - b\n\n     c\n\n   > d")
 def test_a_note_read_back_is_the_same_note(markdown: str) -> None:
     made = html(markdown)
     back = note_markdown(made, "u")
@@ -239,6 +244,9 @@ def test_a_note_read_back_is_the_same_note(markdown: str) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(WORDS, min_size=1, max_size=4).map(" ".join))
+@example("[1]")
+@example("[\\]")
+@example("costs $5 and $10, _so_ #1")
 def test_text_of_a_note_keeps_its_words(words: str) -> None:
     """Text as Zotero's editor writes it, with every sign that means something in Markdown."""
     shown = " ".join(words.split())
