@@ -15,7 +15,9 @@ from bibgenie_desktop.domain.locators import Locator, split_id
 from bibgenie_desktop.domain.parts import ResourcePart
 from bibgenie_desktop.domain.serialise import grapheme_border
 from bibgenie_desktop.services.item_details import KINDS
-from bibgenie_desktop.services.pointers import Payload, Pointer, pointers_of
+from bibgenie_desktop.services.payloads import Payload, pointers_of, rows_of
+from bibgenie_desktop.services.pointers import Pointer
+from bibgenie_desktop.services.recognising import in_rows, titled_in
 from bibgenie_desktop.services.tools.presenting import (
     annotation_resource,
     attachment_row,
@@ -28,7 +30,6 @@ from bibgenie_desktop.services.tools.presenting import (
 )
 from bibgenie_desktop.zotero.annotations import Annotation
 from bibgenie_desktop.zotero.filters import Filters
-from bibgenie_desktop.zotero.folding import key
 from bibgenie_desktop.zotero.library import Attachment, Contents, Item, Note
 from bibgenie_desktop.zotero.note_markdown import note_markdown
 from bibgenie_desktop.zotero.search import Query
@@ -39,8 +40,6 @@ NOTE: Final = 12_000
 MARK: Final = 3_000
 """Characters of an abstract, a note, and the words of an annotation."""
 CREATORS, TAGS, FILES = 12, 20, 20
-LEAST_TITLE: Final = 15
-"""Letters of a title that can be recognised in a reference written out."""
 MOST_TEXT: Final = 20_000
 
 
@@ -68,7 +67,12 @@ class Attaching:
         found = await self._resolved(pointers_of(payload))
         if found.parts or not (payload.dropped or payload.formats):
             return found
-        works = await asyncio.to_thread(_titled_in, payload.text[:MOST_TEXT], self._library.contents)
+        if self._library.status.kind == "files" and (rows := rows_of(payload)):
+            contents = self._library.contents
+            ids = await self._library.apart(lambda: in_rows(contents, rows, payload.text[:MOST_TEXT]))
+            if ids:
+                return await self.by_ids(ids)
+        works = await asyncio.to_thread(titled_in, payload.text[:MOST_TEXT], self._library.contents)
         return await self.by_ids(works) if works else found
 
     async def _resolved(self, pointers: Sequence[Pointer]) -> Attached:
@@ -239,23 +243,3 @@ def _cut(text: str, most: int) -> tuple[str, str]:
         return text, ""
     head = text[: grapheme_border(text, most)]
     return head.rstrip() + "…", f"{len(text) - len(head):,} characters"
-
-
-def _titled_in(text: str, contents: Contents) -> tuple[str, ...]:
-    """The works whose title, year and first author stand in a text; the longest title wins over its parts."""
-    whole = f" {key(text)} "
-    found: list[tuple[int, int, str]] = []
-    for item in contents.items.values():
-        title = key(item.title)
-        if len(title) < LEAST_TITLE or f" {title} " not in whole:
-            continue
-        who = key(item.authors[0].last) if item.authors else ""
-        if (item.year and str(item.year) not in whole) or (who and who not in whole):
-            continue
-        found.append((whole.index(f" {title} "), len(title), item.id))
-    found.sort(key=lambda hit: (-hit[1], hit[2]))
-    kept: list[tuple[int, int, str]] = []
-    for start, length, full_id in found:
-        if all(start + length <= s or s + n <= start for s, n, _ in kept):
-            kept.append((start, length, full_id))
-    return tuple(full_id for _, _, full_id in sorted(kept))

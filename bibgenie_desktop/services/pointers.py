@@ -1,16 +1,14 @@
-"""What a text or a clipboard points at in Zotero: links, ids, citation markers, DOIs, and what Zotero drags.
+"""What a text points at in Zotero: links, ids, citation markers, DOIs. `payloads` reads clipboards.
 
 Pure: nothing is looked up here, so a pointer may lead nowhere. `attaching` resolves pointers in a library.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from bibgenie_desktop.domain.citations import MARKER
@@ -19,9 +17,6 @@ from bibgenie_desktop.domain.locators import FULL_KEY, KEY
 MOST_POINTERS: Final = 50
 MOST_LOOKED_AT: Final = 200_000
 """Characters of a clipboard that are read."""
-IDS_FORMAT: Final = "application/x-bibgenie-zotero-ids"
-"""What our own Library dock drags: full ids, one a line."""
-ANNOTATION_FORMAT: Final = "zotero/annotation"
 _LITTLE: Final = 40
 """Letters beside pointers in a text that still consists of pointers only: brackets, “pdf”, a label."""
 
@@ -64,46 +59,6 @@ class Pointer:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Payload:
-    """What was pasted or dropped, as far as it may name something: formats of Zotero, text, HTML, links."""
-
-    formats: tuple[tuple[str, bytes], ...] = ()
-    text: str = ""
-    html: str = ""
-    links: tuple[str, ...] = ()
-    dropped: bool = False
-    """Dragged here: then a reference written out is meant as the work, not as its words."""
-
-
-def names_resources(payload: Payload) -> bool:
-    """Whether this is to be attached rather than inserted, if the library knows what it names."""
-    if any(is_zotero(name) for name, _ in payload.formats):
-        return True
-    if any(link.lower().startswith("zotero:") for link in payload.links):
-        return True
-    if payload.dropped and payload.text:
-        return bool(pointers_in(f"{payload.text}\n{_hrefs(payload.html)}"))
-    return only_pointers(payload.text)
-
-
-def is_zotero(format_name: str) -> bool:
-    """Whether a clipboard format is one of Zotero's or of our Library dock."""
-    name = format_name.lower()
-    return "zotero" in name or "moz-custom-clipdata" in name
-
-
-def pointers_of(payload: Payload) -> tuple[Pointer, ...]:
-    """Everything a payload points at, each once, the most exact form of it first."""
-    formats = _unpacked(payload.formats)
-    found = list(_own(formats))
-    if not found:
-        found = list(_annotations(formats))
-    if not found:
-        found = list(pointers_in("\n".join((payload.text, _hrefs(payload.html), *payload.links))))
-    return _once(found)
-
-
 def pointers_in(text: str) -> tuple[Pointer, ...]:
     """Markers, links, full ids and DOIs of a text, in order. A copied annotation keeps its quoted words."""
     text = text[:MOST_LOOKED_AT]
@@ -120,7 +75,7 @@ def pointers_in(text: str) -> tuple[Pointer, ...]:
     found += [(m.start(), Pointer(f"{m[1]}-{m[2]}")) for m in FULL_KEY.finditer(rest)]
     found += [(m.start(), Pointer(doi=_trimmed(m[1]))) for m in _DOI.finditer(rest)]
     found.sort(key=lambda pair: pair[0])
-    return _quoted(_once([pointer for _, pointer in found]), text)
+    return _quoted(once([pointer for _, pointer in found]), text)
 
 
 def only_pointers(text: str) -> bool:
@@ -166,95 +121,8 @@ def of_link(link: str) -> Pointer | None:
     return Pointer(f"{lib}-{match['key']}", page=page, annotation=annotation)
 
 
-def _own(formats: Mapping[str, bytes]) -> Iterator[Pointer]:
-    text = formats.get(IDS_FORMAT, b"").decode("utf-8", "replace")
-    for line in text.splitlines():
-        if FULL_KEY.fullmatch(line.strip()):
-            yield Pointer(line.strip())
-
-
-def _annotations(formats: Mapping[str, bytes]) -> Iterator[Pointer]:
-    """The annotations that Zotero's reader drags or copies: JSON with the words and the item's address."""
-    try:
-        value = json.loads(formats.get(ANNOTATION_FORMAT, b"null"))
-    except (ValueError, RecursionError):
-        return
-    for entry in value if isinstance(value, list) else [value]:
-        if not isinstance(entry, dict):
-            continue
-        address = _address(entry)
-        key = next((k for k in (entry.get("id"), entry.get("key")) if _is_key(k)), "")
-        label = entry.get("pageLabel")
-        position = entry.get("position")
-        index = position.get("pageIndex") if isinstance(position, dict) else None
-        yield Pointer(
-            address,
-            page=index + 1 if isinstance(index, int) and index >= 0 else None,
-            page_label=label if isinstance(label, str) else "",
-            annotation=str(key),
-            quote=_words(entry.get("text")),
-            comment=_words(entry.get("comment")),
-        )
-
-
-def _address(entry: Mapping[str, Any]) -> str:
-    """The id of the attachment or, failing that, the item an annotation belongs to."""
-    uris = [entry.get("attachmentURI")]
-    citation = entry.get("citationItem")
-    if isinstance(citation, dict) and isinstance(citation.get("uris"), list):
-        uris += citation["uris"]
-    for uri in uris:
-        pointer = of_link(uri) if isinstance(uri, str) else None
-        if pointer is not None and pointer.id:
-            return pointer.id
-    return ""
-
-
-def _is_key(value: object) -> bool:
-    return isinstance(value, str) and re.fullmatch(KEY, value) is not None
-
-
-def _words(value: object) -> str:
-    return " ".join(value.split()) if isinstance(value, str) else ""
-
-
-def _unpacked(formats: Sequence[tuple[str, bytes]]) -> dict[str, bytes]:
-    """Formats by their plain names; what Zotero's platform packs into one is taken apart."""
-    found: dict[str, bytes] = {}
-    for name, data in formats:
-        quoted = re.search(r'value="([^"]+)"', name)
-        plain = quoted[1] if quoted else name
-        if "moz-custom-clipdata" in plain.lower():
-            found |= _custom(data)
-        else:
-            found[plain] = data
-    return found
-
-
-def _custom(data: bytes) -> dict[str, bytes]:
-    """The pairs of a packed clipboard: a kind, then name and value in UTF-16 with their lengths in bytes."""
-    found: dict[str, bytes] = {}
-    at = 0
-    try:
-        while at + 4 <= len(data) and struct.unpack_from(">I", data, at)[0] == 1:
-            at += 4
-            texts = []
-            for _ in range(2):
-                (length,) = struct.unpack_from(">I", data, at)
-                texts.append(data[at + 4 : at + 4 + length].decode("utf-16-le", "replace"))
-                at += 4 + length
-            found[texts[0]] = texts[1].encode("utf-8", "replace")
-    except struct.error:
-        pass
-    return found
-
-
-def _hrefs(html: str) -> str:
-    return "\n".join(re.findall(r"""href=["']([^"']+)["']""", html[:MOST_LOOKED_AT]))
-
-
-def _once(pointers: Sequence[Pointer]) -> tuple[Pointer, ...]:
-    """Each once; an item's own link beside one of its annotation says nothing more."""
+def once(pointers: Sequence[Pointer]) -> tuple[Pointer, ...]:
+    """Each once, in order."""
     kept = {p.same_as: p for p in reversed(pointers)}
     return tuple(p for p in dict.fromkeys(pointers) if kept.get(p.same_as) is p)[:MOST_POINTERS]
 

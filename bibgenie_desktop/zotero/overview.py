@@ -5,7 +5,7 @@ Each has one answer, from whichever of the two it comes.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from bibgenie_desktop.zotero.attachments import LINKED_URL
@@ -90,6 +90,18 @@ def marks_of(contents: Contents, item_id: str) -> list[Annotation]:
     if isinstance(contents.annotations, IndexedAnnotations):
         return contents.annotations.of("item", item_id)
     return [a for a in contents.annotations.values() if a.item_id == item_id]
+
+
+def at_rows(contents: Contents, rows: Sequence[int]) -> list[str]:
+    """The ids of what stands in these rows of Zotero's tables, in their order, as far as an index knows."""
+    if not isinstance(contents.items, IndexedItems) or not rows:
+        return []
+    marks = ", ".join("?" * len(rows))
+    found: dict[int, str] = {}
+    for table in ("annotation", "attachment", "note", "item"):
+        known = contents.items.state.rows(f"SELECT source, id FROM {table} WHERE source IN ({marks})", rows)
+        found |= dict(known)
+    return [found[row] for row in dict.fromkeys(rows) if row in found]
 
 
 def counted_collections(contents: Contents) -> tuple[CollectionCount, ...]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -18,7 +20,7 @@ from bibgenie_desktop.domain.works import ids_used
 from bibgenie_desktop.services.attaching import NOTE, Attaching, note_part
 from bibgenie_desktop.services.browsing import Browsing, Listing, Order, Scope
 from bibgenie_desktop.services.item_details import Details
-from bibgenie_desktop.services.pointers import Payload
+from bibgenie_desktop.services.payloads import Payload
 from bibgenie_desktop.services.referencing import Referencing
 from bibgenie_desktop.zotero.folding import key
 from bibgenie_desktop.zotero.service import ZoteroLibrary
@@ -229,6 +231,22 @@ async def test_dois_citation_keys_and_dragged_references_find_their_work(tmp_pat
             assert [p.locator.item_id for p in found.parts] == [item.id], payload
         stranger = await attaching.by_payload(Payload(text="10.1000/nowhere"))
         assert (stranger.parts, stranger.missing) == ((), ("10.1000/nowhere",))
+
+
+async def test_what_zotero_drags_by_rows_is_taken_if_its_words_fit(tmp_path: Path) -> None:
+    async with sample(tmp_path) as library:
+        item = titled(library.contents, "Practice with Sleep")
+        uri = f"{(SAMPLE / 'zotero.sqlite').as_uri()}?mode=ro&immutable=1"
+        with contextlib.closing(sqlite3.connect(uri, uri=True)) as db:
+            (row,) = db.execute("SELECT itemID FROM items WHERE key = ?", (item.key,)).fetchone()
+        rows = (("zotero/item", str(row).encode()),)
+        attaching = Attaching(library)
+        bare = await attaching.by_payload(Payload(rows, dropped=True))
+        assert [p.locator.item_id for p in bare.parts] == [item.id]
+        short = await attaching.by_payload(Payload(rows, "(Walker et al., 2002)", dropped=True))
+        assert short.parts == bare.parts
+        other = await attaching.by_payload(Payload(rows, "(Hobson, 1998)", dropped=True))
+        assert other.parts == ()
 
 
 async def test_markers_become_citations_of_a_style_with_printed_pages(tmp_path: Path) -> None:

@@ -7,15 +7,8 @@ import struct
 
 import pytest
 
-from bibgenie_desktop.services.pointers import (
-    Payload,
-    Pointer,
-    names_resources,
-    of_link,
-    only_pointers,
-    pointers_in,
-    pointers_of,
-)
+from bibgenie_desktop.services.payloads import Payload, names_resources, pointers_of
+from bibgenie_desktop.services.pointers import Pointer, of_link, only_pointers, pointers_in
 
 
 @pytest.mark.parametrize(

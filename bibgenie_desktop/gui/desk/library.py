@@ -26,7 +26,7 @@ from bibgenie_desktop.gui.window import MainWindow
 from bibgenie_desktop.services.attaching import Attached
 from bibgenie_desktop.services.browsing import ItemRow
 from bibgenie_desktop.services.library_room import LibraryRoom
-from bibgenie_desktop.services.pointers import Payload
+from bibgenie_desktop.services.payloads import Payload
 from bibgenie_desktop.services.referencing import Form
 from bibgenie_desktop.services.workspace import Workspace
 
