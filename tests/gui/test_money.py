@@ -15,7 +15,7 @@ from bibgenie_desktop.gui.popovers.models import ModelSwitcher
 from bibgenie_desktop.gui.presenters.cost_words import answer_words, cost_view
 from bibgenie_desktop.services.costs import Cost, SessionCost
 from bibgenie_desktop.services.prompt_cache import WARM_MS
-from tests.fakes import Clock
+from tests.fakes import Clock, Notebook
 from tests.gui.bench import Bench, bench
 from tests.scripted_server import ScriptedServer, text
 
@@ -192,3 +192,19 @@ async def test_editing_an_earlier_message_says_what_it_may_cost(qapp: QApplicati
             on.desk.chats.edit(on.asked[1].id)
             await on.until(lambda: "may cost up to $" in on.toast)
             assert len(server.bodies) == 3
+
+
+async def test_another_set_of_tools_says_that_the_cache_is_of_no_use(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    with ScriptedServer() as server:
+        server.script(text("One.", usage=reported(40_000)))
+        async with bench(tmp_path, server, prices=PRICES, tools=(Notebook(),)) as on:
+            await on.ask_and_wait("U1")
+            on.desk.library.library_changed.emit()
+            await on.desk.tasks.settle(2.0)
+            assert on.toast == ""  # the same tools: nothing is lost
+            on.desk.workspace.use_tools(())
+            on.desk.library.library_changed.emit()
+            await on.until(lambda: "The tools are others now" in on.toast)
+            assert "about $0.14 more" in on.toast
