@@ -1,4 +1,4 @@
-"""What a clipboard or a drag names: formats of Zotero and of our dock, and the pointers in its text and links.
+"""What a clipboard or a drag names: formats of Zotero and of our dock, and pointers in its text and links.
 
 Pure: nothing is looked up here.
 """

@@ -299,7 +299,7 @@ async def test_what_zotero_copies_becomes_a_chip_and_what_is_unknown_stays_text(
             assert on.text == ""
             pasted(on, "10.1000/nowhere")
             await on.until(lambda: on.text == "10.1000/nowhere")
-            pasted(on, "", zotero__item=b"7")
+            pasted(on, "", zotero__item=b"999999")
             await on.until(lambda: on.toast.startswith("Not attached"))
 
 
