@@ -225,21 +225,19 @@ async def test_a_newer_file_replaces_the_fetched_one(tmp_path: Path) -> None:
         await library.close()
 
 
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [
+async def test_a_file_that_cannot_be_had_says_why(tmp_path: Path) -> None:
+    faults = (
         (Fault("/file", 404), "has no file for it"),
         (Fault("/file", 403), "does not allow files"),
         (Fault("/file", 500), "has a fault just now"),
         (Fault("/file"), "could not be reached"),
         (Fault("/file", 429, {"Retry-After": "60"}), "asks to wait"),
-    ],
-)
-async def test_a_file_that_cannot_be_had_says_why(tmp_path: Path, fault: Fault, words: str) -> None:
+    )
     with WebServer(web_libraries(SAMPLE)) as org:
         library = await reading(org, tmp_path)
-        org.faults.append(fault)
-        assert words in await answer(library, "read_document", attachment_id="u-3Z63DMR5")
+        for fault, words in faults:
+            org.faults.append(fault)
+            assert words in await answer(library, "read_document", attachment_id="u-3Z63DMR5")
         org.faults.clear()
         assert '"pages_total":3' in await answer(library, "read_document", attachment_id="u-3Z63DMR5")
         await library.close()
@@ -283,13 +281,16 @@ async def test_a_giant_file_is_not_even_asked_for(tmp_path: Path) -> None:
         await library.close()
 
 
-@pytest.mark.parametrize("name", ["../../escape.pdf", "a/b.pdf", ".zotero-ft-cache", "", "x" * 300])
-async def test_a_file_name_never_leads_out_of_its_folder(tmp_path: Path, name: str) -> None:
+async def test_a_file_name_never_leads_out_of_its_folder(tmp_path: Path) -> None:
+    names = ("../../escape.pdf", "a/b.pdf", ".zotero-ft-cache", "", "x" * 300)
     with WebServer(web_libraries(SAMPLE)) as org:
-        org.libraries["u"].change("3Z63DMR5", filename=name)
+        keys = list(org.libraries["u"].files)[: len(names)]
+        for key, name in zip(keys, names, strict=True):
+            org.libraries["u"].change(key, filename=name)
         library = await reading(org, tmp_path)
-        said = await answer(library, "read_document", attachment_id="u-3Z63DMR5")
-        assert '"pages_total"' not in said
+        for key in keys:
+            said = await answer(library, "read_document", attachment_id=f"u-{key}")
+            assert '"pages_total"' not in said
         await library.close()
     assert FileStore(tmp_path / "web").size() == 0
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,12 @@ from tests.zotero.online.web_json import USER
 from tests.zotero.online.web_json import WebLibrary as ServedLibrary
 from tests.zotero.online.web_server import KEY, WebServer
 
-HTTP = partial(BlockingHttp, local=False)
+
+def HTTP() -> BlockingHttp:
+    """Connections to loopback; without certificates, whose reading would take most of a test's time."""
+    http = BlockingHttp(local=True)
+    http.follow_redirects = True
+    return http
 
 
 def account_in(folder: Path, address: str, user_id: int = USER, **options: Any) -> WebAccount:

@@ -89,6 +89,7 @@ class WebServer:
 
 
 class _Handler(BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True  # head and body go out apart, and each would wait for the other
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *args: object) -> None:
