@@ -370,7 +370,7 @@ class Application:
         return await self._library.ensure_loaded()  # it is in use, and has new contents
 
     async def _choose(self, candidate: Candidate, preference: str) -> None:
-        before = self._library
+        before, _ = self._library, self.config.load()  # nothing changes where the choice cannot be kept
         library = await self._use(candidate, load=True)
         self.preferences = self.config.set_zotero_dir(preference)
         log.info("library chosen: %s items", library.status.items)

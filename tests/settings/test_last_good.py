@@ -65,6 +65,9 @@ async def test_a_wrong_file_starts_with_the_last_good_values_and_stays_as_it_is(
         ):
             with pytest.raises(UserError):
                 change()
+        with pytest.raises(UserError):
+            await app.choose_library(None)
+        assert app.library is None
         assert path.read_text() == bad
         with pytest.raises(UserError):
             await app.read_config()
