@@ -31,8 +31,8 @@ _BLOCKS: Final = frozenset({"p", "div", "section", "article", "figure", "figcapt
 _SPECIAL: Final = re.compile(
     r"([\\`*\[<]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|~(?=~)|(?<=~)~|&(?=#?\w{1,32};)|(?<!\S)#)"
 )
-"""What would begin something in Markdown, wherever it stands. `\\[` … `\\]` would be a formula: `]` alone ends
-nothing, but in the words of a link."""
+"""What would begin something in Markdown, wherever it stands. `]` ends nothing but the words of a link, and
+escaped it would end a formula."""
 _OPENING: Final = re.compile(r"\s*([-+>|~:=](?=[\s\-=~:|>]|$)|>|\||\d{1,9}(?=[.)](?:\s|$)))")
 """What would begin something at the beginning of a line."""
 _DOLLAR: Final = re.compile(r"\$(?=[^\s$\d]|\d[^$\n]*[^\s$]\$|\$)")
@@ -195,8 +195,8 @@ class _Writer:
 
     def _ends_with_star(self) -> bool:
         holder = self._holder()
-        before = holder.held if holder is not None else self.out
-        return bool(before) and before[-1].endswith("*") and not self.wanted
+        before = (holder.held if holder is not None else self.out) or [""]
+        return before[-1].endswith("*") and not self.wanted
 
     def _span(self, frame: _Frame, attributes: Mapping[str, str]) -> None:
         if "math" in attributes.get("class", "").split():
@@ -334,8 +334,9 @@ class _Writer:
         return None
 
     def _open_list(self, name: str, start: str) -> None:
-        self._break(1 if self.containers and self.containers[-1].kind == "list" else 2)
         first = int(start) if start.isdigit() and len(start) < 7 else 1
+        inside = bool(self.containers) and self.containers[-1].kind == "list"
+        self._break(1 if inside and (name == "ul" or first == 1) else 2)
         opened = _Container("list", "", None if name == "ul" else first - 1, "-" if name == "ul" else ".")
         # Two lists in a row would be read as one.
         if self.ended is not None and self.ended.sign == opened.sign:
@@ -353,7 +354,8 @@ class _Writer:
         if not bare:
             self._break(1)
         nested = len(self.containers) > 1 and self.containers[-2].kind == "list"
-        if nested or current.items > 1:
+        interrupts = current.number in (None, 0)  # others cannot stand right below a paragraph
+        if (nested and interrupts) or current.items > 1:
             self.wanted = min(self.wanted, 1)
         marker = f"{current.sign} "
         if current.number is not None:

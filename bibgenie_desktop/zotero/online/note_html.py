@@ -24,6 +24,8 @@ SCHEMA: Final = 9
 MOST: Final = 250_000
 """Characters that Zotero can sync in one note."""
 _SPACES: Final = re.compile(r"[ \t]+")
+_FIRST: Final = re.compile(r"<li><p>(.*?)</p>", re.DOTALL)
+"""What stands first in a list item only because something empty before it went."""
 _LINE_END: Final = re.compile(r" +<br>")
 _EMPTY: Final = re.compile(r"<(blockquote|h[1-6]|p|strong|em|s|li|ul|ol)(?: start=\"\d+\")?></\1>")
 _UNESCAPED: Final = "!~*'()"
@@ -40,6 +42,7 @@ def note_html(markdown: str, naming: Naming) -> str:
     body = _LINE_END.sub("<br>", body)
     while (shorter := _EMPTY.sub("", body)) != body:
         body = shorter
+    body = _FIRST.sub(r"<li>\1", body)
     return f'<div data-schema-version="{SCHEMA}">{body}</div>'
 
 

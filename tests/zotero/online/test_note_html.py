@@ -232,6 +232,7 @@ BLOCKS = st.recursive(
 @example("“marked words” [@u-ATTK2345 p.4]")
 @example("*_1 1_*")
 @example("_a_*b*")
+@example("- 1\n\n  9. x\n  10. y")
 @example('“ [[u-ATTK2345 p.4 "marked words"]]')
 @example("\\   \n 1")
 @example("1. a\n   - b\n\n     c\n\n   > d")
