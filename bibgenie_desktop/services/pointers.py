@@ -17,8 +17,8 @@ from bibgenie_desktop.domain.locators import FULL_KEY, KEY
 MOST_POINTERS: Final = 50
 MOST_LOOKED_AT: Final = 200_000
 """Characters of a clipboard that are read."""
-_LITTLE: Final = 40
-"""Letters beside pointers in a text that still consists of pointers only: brackets, “pdf”, a label."""
+_LITTLE: Final = 4
+"""Letters beside pointers and their labels in a text that still consists of pointers only, such as “pdf”."""
 
 _LINK = re.compile(r"(?:zotero|https?)://[^\s<>\"'“”\]]+", re.IGNORECASE)
 _DOI = re.compile(r"\b(?:doi:\s*)?(10\.\d{4,9}/[^\s\"<>“”\]]+)", re.IGNORECASE)
@@ -27,6 +27,7 @@ _PATH = re.compile(
     rf"(?:/collections/{KEY})?/?(?:items/)?(?:(?P<old>[01])_)?(?P<key>{KEY})(?:/|$)",
 )
 _CITEKEY = re.compile(r"/items/(?:bbt:|@)(?P<citekey>[^/?#]+)")
+_LABEL = re.compile(r"\[[^\[\]]*\]\(")
 _QUOTED = re.compile(r"[“\"„«](.+?)[”\"»]", re.DOTALL)
 
 
@@ -62,6 +63,9 @@ class Pointer:
 def pointers_in(text: str) -> tuple[Pointer, ...]:
     """Markers, links, full ids and DOIs of a text, in order. A copied annotation keeps its quoted words."""
     text = text[:MOST_LOOKED_AT]
+    paragraphs = _paragraphs(text)
+    if len(paragraphs) > 1:
+        return once([pointer for each in paragraphs for pointer in pointers_in(each)])
     found: list[tuple[int, Pointer]] = []
     for match in MARKER.finditer(text):
         page = int(match["page"]) if match["page"] else None
@@ -88,10 +92,18 @@ def only_pointers(text: str) -> bool:
     pointers = pointers_in(text)
     if not pointers:
         return False
-    if any(p.annotation for p in pointers) and _QUOTED.match(text.strip()):
+    if all(_is_copied_annotation(each) for each in _paragraphs(text)):
         return True
     rest = _DOI.sub(" ", _LINK.sub(" ", FULL_KEY.sub(" ", MARKER.sub(" ", text))))
-    return sum(c.isalnum() for c in rest) <= (_LITTLE if "](" in text else 4)
+    return sum(c.isalnum() for c in _LABEL.sub(" ", rest)) <= _LITTLE
+
+
+def _is_copied_annotation(text: str) -> bool:
+    return _QUOTED.match(text) is not None and any(p.annotation for p in pointers_in(text))
+
+
+def _paragraphs(text: str) -> list[str]:
+    return [each.strip() for each in re.split(r"\n\s*\n", text) if each.strip()]
 
 
 def of_link(link: str) -> Pointer | None:

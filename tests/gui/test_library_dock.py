@@ -469,6 +469,26 @@ async def test_another_library_takes_the_place_of_the_first(qapp: QApplication, 
             there.on.desk.workspace.use_library(there.library)
 
 
+async def test_until_the_library_is_read_what_changed_last_is_listed(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    with ScriptedServer() as server:
+        async with room(tmp_path, server) as there:
+            while not await there.library.newest(1):  # noqa: ASYNC110 - the index is made beside everything
+                await asyncio.sleep(0.01)
+            again = opened_library(SAMPLE, tmp_path / "private")
+            there.on.desk.workspace.use_library(again)
+            there.on.desk.library.redraw()
+            await there.on.until(lambda: len(there.titles()) > 20)
+            assert there.panel.browse.tree.rows == ()
+            await again.ensure_loaded()
+            there.on.desk.library.redraw()
+            await there.on.until(lambda: there.panel.browse.tree.rows)
+            await there.settled()
+            there.on.desk.workspace.use_library(there.library)
+            await again.close()
+
+
 async def test_f6_reaches_the_search_and_down_the_list(qapp: QApplication, tmp_path: Path) -> None:
     with ScriptedServer() as server:
         async with room(tmp_path, server) as there:

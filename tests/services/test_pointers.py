@@ -68,6 +68,19 @@ def test_an_annotation_as_zotero_copies_it_is_one_pointer_with_its_words() -> No
     )
 
 
+def test_several_copied_annotations_keep_their_own_words() -> None:
+    link = "zotero://open-pdf/library/items/PDFK2345?page={0}&annotation={1}"
+    first = f"“One” ([pdf]({link.format(1, 'ANNK2345')}))"
+    second = f"“Two” ([pdf]({link.format(2, 'ANNM2345')})) mine"
+    found = pointers_in(f"{first}\n\n{second}")
+    assert [(p.annotation, p.quote, p.comment) for p in found] == [
+        ("ANNK2345", "One", ""),
+        ("ANNM2345", "Two", "mine"),
+    ]
+    assert only_pointers(f"{first}\n\n{second}")
+    assert not only_pointers(f"{first}\n\nWhat does this mean for memory?")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -178,6 +178,7 @@ class SessionsPresenter(QObject):
 
     async def _new(self) -> None:
         self.show_trash(False)
+        self.show_all()
         session = await self.make_new()
         self.open_requested.emit(session)
 
