@@ -11,7 +11,17 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QCoreApplication, QItemSelectionModel, QMimeData, Qt
 from PySide6.QtGui import QGuiApplication, QInputMethodEvent
-from PySide6.QtWidgets import QApplication, QLabel, QListView, QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QMenu,
+    QPushButton,
+    QToolButton,
+    QWidget,
+)
 
 from bibgenie_desktop.gui import theme
 from bibgenie_desktop.gui.components import Chip
@@ -355,6 +365,33 @@ async def test_the_bibliography_of_a_conversation_is_copied_for_other_programs(
             await on.ask_and_wait("What does it find?")
             there.panel.bibliography_requested.emit("bibtex", False)
             await on.until(lambda: QGuiApplication.clipboard().text().startswith("@article{walker"))
+
+
+async def test_a_bibliography_is_saved_in_a_file_in_the_chosen_style(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    with ScriptedServer() as server:
+        server.script(text("Read."))
+        async with room(tmp_path, server) as there:
+            on = there.on
+            pasted(on, "u-FQ3D7P4Y")
+            await on.until(lambda: there.attached)
+            await on.ask_and_wait("What does it find?")
+            there.panel.bibliography_requested.emit("bibliography", True)
+            await on.until(lambda: choosers(on))
+            on.hands.press(choosers(on)[0].findChild(QLineEdit), Qt.Key.Key_Return)
+            await on.until(lambda: on.window.findChildren(QFileDialog))
+            dialog = on.window.findChildren(QFileDialog)[0]
+            dialog.fileSelected.emit(str(tmp_path / "works.txt"))
+            dialog.reject()
+            await on.until(lambda: on.toast.startswith("Saved"))
+            assert (tmp_path / "works.txt").read_text("utf-8").startswith("Walker, M. P.")
+            there.panel.bibliography_requested.emit("ris", True)
+            await on.until(lambda: [d for d in on.window.findChildren(QFileDialog) if d.isVisible()])
+            other = next(d for d in on.window.findChildren(QFileDialog) if d.isVisible())
+            other.fileSelected.emit(str(tmp_path / "nowhere" / "works.ris"))
+            other.reject()
+            await on.until(lambda: on.toast.startswith("The file could not be written"))
 
 
 async def test_the_menu_copies_one_work_and_finds_the_sessions_that_used_it(
