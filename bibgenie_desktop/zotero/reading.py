@@ -50,7 +50,7 @@ class ReadableLibrary(ABC):
     async def locate(self, attachment: Attachment) -> Attachment:
         return await self._in(self._worker, lambda: self._files.locate(attachment))
 
-    async def bring(self, attachment: Attachment) -> None:
+    async def bring(self, attachment: Attachment) -> None:  # noqa: B027 - nothing to do where files are here
         """Where files lie elsewhere, fetch this one: for what the person, or a tool of an answer, opens."""
 
     async def document_info(self, attachment: Attachment) -> PdfInfo:

@@ -42,8 +42,8 @@ class WebLibraryDialog(QDialog):
         )
         told = label(
             tr(
-                "zotero.org is asked when you fetch, when you refresh the library, and for the file of a "
-                "document that is opened. Never otherwise."
+                "zotero.org is asked when you test, fetch or refresh, and for the file of a document that "
+                "is opened. Never otherwise."
             ),
             "small",
             "3",
