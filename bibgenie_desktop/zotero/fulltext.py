@@ -28,7 +28,9 @@ from bibgenie_desktop.zotero.texts_file import Document, TextsFile
 CACHE: Final = ".zotero-ft-cache"
 MOST_CHARS: Final = 5_000_000
 MOST_PAGES: Final = 2_000
-_BATCH: Final = 40
+_BATCH: Final = 200
+_WRITTEN: Final = 2_000_000
+"""Characters that are written at once."""
 _PAGES_AT_ONCE: Final = 50
 _MARKS: Final = ":annotations"
 
@@ -141,7 +143,7 @@ class FullText:
         """In the thread: what Zotero has extracted. Returns the files to be read, and how many have none."""
         found: list[Document] = []
         slow: list[tuple[Attachment, Path, str]] = []
-        failed = 0
+        failed = size = 0
         for attachment in batch:
             cache = self._files.data_dir / "storage" / attachment.key / CACHE
             if (stamp := _stamp("c", cache)) is not None:
@@ -150,6 +152,10 @@ class FullText:
                 text = read_cache(cache)
                 if text.strip():
                     found.append(_document(attachment, stamp, "cache", text))
+                    size += len(text)
+                    if size > _WRITTEN:
+                        self._index.put_documents(found)
+                        found, size = [], 0
                     continue
             located = self._files.locate(attachment)
             stamp = _stamp("f", located.path) if located.path is not None else None

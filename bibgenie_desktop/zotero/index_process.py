@@ -30,13 +30,19 @@ def build_apart(
     facts: Mapping[str, str],
     progress: Callable[[int, int], None],
     cancelled: Callable[[], bool],
+    *,
+    quiet: bool = False,
 ) -> None:
-    """Blocks. Raises `LibraryUnavailable`, `TakingCancelled` and `BuildFailed`; then no file is left."""
+    """Blocks; `quiet` leaves other programs the processor first.
+
+    Raises `LibraryUnavailable`, `TakingCancelled` and `BuildFailed`; then no file is left.
+    """
     job = {
         "target": str(target.absolute()),
         "database": str(database.absolute()),
         "keys_in": str(keys_in) if keys_in else "",
         "facts": dict(facts),
+        "quiet": quiet,
     }
     try:
         process = subprocess.Popen(

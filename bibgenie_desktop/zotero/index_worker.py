@@ -31,8 +31,9 @@ MOST_HELPERS: Final = 3
 
 def main() -> int:
     job: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
-    with contextlib.suppress(AttributeError, OSError):
-        os.nice(5)  # the window first
+    if job.get("quiet"):
+        with contextlib.suppress(AttributeError, OSError):
+            os.nice(5)  # nobody waits for it
     gc.disable()  # values without cycles come and go in pieces
     if job.get("helper"):
         help_reading(job)

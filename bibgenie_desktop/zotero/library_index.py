@@ -110,7 +110,8 @@ class LibraryIndex:
             self._build(target, taken, facts, progress, cancelled)
         else:
             try:
-                build_apart(target, taken.database, taken.keys_in, facts, progress, cancelled)
+                quiet = before is not None
+                build_apart(target, taken.database, taken.keys_in, facts, progress, cancelled, quiet=quiet)
             except BuildFailed as error:
                 log.warning("the index is made in this process: %s", error)
                 self._build(target, taken, facts, progress, cancelled)

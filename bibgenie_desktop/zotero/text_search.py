@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from heapq import merge
 from itertools import islice
-from typing import Final
+from typing import Final, TypeAlias
 
 from bibgenie_desktop.zotero.folding import fold_same_length, is_cjk, words
 from bibgenie_desktop.zotero.index_terms import Mode, question
@@ -78,32 +79,54 @@ def search_texts(
         for row, full_id, item, kind, source, score in rows:
             if item in by_item or accepts(item):
                 by_item.setdefault(item, []).append((row, full_id, kind, source, score))
-        pattern = _pattern(text, mode)
+        finder = _finder(text, mode)
         hits = []
         for item in list(by_item)[offset : offset + limit]:
             for row, full_id, kind, source, score in by_item[item][:3]:
-                (blob,) = db.execute("SELECT text FROM document WHERE row = ?", (row,)).fetchone()
+                (blob,) = db.execute("SELECT text FROM document_text WHERE row = ?", (row,)).fetchone()
                 whole = zlib.decompress(blob).decode("utf-8", "replace")
                 bare = full_id.partition(":")[0]
-                found = tuple(_snippets(whole, pattern, kind))
+                found = tuple(_snippets(whole, finder, kind))
                 hits.append(TextHit(bare, item, kind, source, -score, whole.count("\f") + 1, found))
     return TextHits(tuple(by_item), tuple(hits))
 
 
-def _pattern(text: str, mode: Mode) -> re.Pattern[str]:
+Finder: TypeAlias = Callable[[str], Iterator[tuple[int, int, str]]]
+"""Finds the places of what was asked for in a folded text: start, end, word."""
+
+
+def _finder(text: str, mode: Mode) -> Finder:
     """The words where they begin; runs of Chinese anywhere. A phrase as it stands."""
-    found = dict.fromkeys(words(text))
+    found = tuple(dict.fromkeys(words(text)))
     if mode == "phrase":
-        return re.compile(r"[\W_]+".join(re.escape(w) for w in found) or r"(?!)")
-    longest_first = sorted(found, key=len, reverse=True)
-    return re.compile(
-        "|".join(re.escape(w) if is_cjk(w) else rf"\b{re.escape(w)}" for w in longest_first) or r"(?!)"
-    )
+        pattern = re.compile(r"[\W_]+".join(re.escape(w) for w in found) or r"(?!)")
+        return lambda folded: _matches(folded, pattern)
+    return lambda folded: _apart(merge(*(_beginnings(folded, w) for w in found)))
 
 
-def _snippets(text: str, pattern: re.Pattern[str], kind: str) -> list[Snippet]:
+def _beginnings(folded: str, word: str) -> Iterator[tuple[int, int, str]]:
+    """Where a word begins, by its place and the longer one first."""
+    inside, length = is_cjk(word), len(word)
+    start = folded.find(word)
+    while start >= 0:
+        before = folded[start - 1] if start else " "
+        if inside or not (before.isalnum() or before == "_"):
+            yield start, -length, word
+        start = folded.find(word, start + 1)
+
+
+def _apart(places: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
+    """Those that do not begin within the one before."""
+    last = 0
+    for start, length, word in places:
+        if start >= last:
+            last = start - length
+            yield start, last, word
+
+
+def _snippets(text: str, finder: Finder, kind: str) -> list[Snippet]:
     """The stretches with the most different words, in the order of the text."""
-    places = list(islice(_places(fold_same_length(text), pattern), _LOOKED_AT))
+    places = list(islice(finder(fold_same_length(text)), _LOOKED_AT))
     ranked: list[tuple[int, int, int]] = []
     last = 0
     for first, (start, _, _) in enumerate(places):
@@ -121,8 +144,8 @@ def _snippets(text: str, pattern: re.Pattern[str], kind: str) -> list[Snippet]:
     return [_snippet(text, start, end, kind) for start, end in sorted(chosen)]
 
 
-def _places(folded: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int, str]]:
-    """Where the pattern stands, looked for in steps that leave other threads their turn."""
+def _matches(folded: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int, str]]:
+    """Where a phrase stands, looked for in steps that leave other threads their turn."""
     start = 0
     while start < len(folded):
         end = start + _STEP

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import threading
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,12 +19,13 @@ from bibgenie_desktop.zotero import index_schema, index_terms
 from bibgenie_desktop.zotero.index_terms import indexed_in_pieces
 
 NAME: Final = "texts.sqlite"
-_SCHEMA: Final = 3
-_DOCUMENT: Final = ("id", "item", "kind", "stamp", "source", "chars", "text")
+_SCHEMA: Final = 4
+_DOCUMENT: Final = ("id", "item", "kind", "stamp", "source", "chars")
 _TABLES: Final = f"""
 CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE document (row INTEGER PRIMARY KEY, id TEXT UNIQUE, item TEXT, kind TEXT, stamp TEXT, source TEXT,
-    chars INTEGER, text BLOB);
+    chars INTEGER);
+CREATE TABLE document_text (row INTEGER PRIMARY KEY, text BLOB);
 CREATE VIRTUAL TABLE document_words USING fts5
     (body, content='', tokenize='{index_schema.TOKENIZER}');
 """
@@ -51,6 +53,9 @@ class TextsFile:
     def __init__(self, folder: Path) -> None:
         self.path = folder / NAME
         self._writer: sqlite3.Connection | None = None
+        self._lock = threading.Lock()
+        self._kept: tuple[int, sqlite3.Connection] | None = None
+        self._closed = False
         self.made_anew = False
         """The file was damaged when it was opened."""
 
@@ -80,6 +85,10 @@ class TextsFile:
             index_schema.remove(self.path)
 
     def close(self) -> None:
+        with self._lock:
+            kept, self._kept, self._closed = self._kept, None, True
+        if kept is not None:
+            kept[1].close()
         if self._writer is not None:
             self._writer.close()
             self._writer = None
@@ -95,7 +104,8 @@ class TextsFile:
                 text = document.text if document.source != "none" else ""
                 blob = zlib.compress(document.text.encode("utf-8", "replace"), 1)
                 values = (document.id, document.item_id, document.kind, document.stamp, document.source)
-                row = _insert(db, "document", _DOCUMENT, (*values, len(text), blob))
+                row = _insert(db, "document", _DOCUMENT, (*values, len(text)))
+                db.execute("INSERT INTO document_text VALUES (?, ?)", (row, blob))
                 if text:
                     body = indexed_in_pieces(text)
                     db.execute("INSERT INTO document_words (rowid, body) VALUES (?, ?)", (row, body))
@@ -109,12 +119,36 @@ class TextsFile:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection that cannot write. Raises `sqlite3.Error` where there is no usable index."""
-        connection = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True, timeout=5)
+        """A connection that cannot write. Raises `sqlite3.Error` where there is no usable index.
+
+        One is kept for the next time, with what it has read, as long as the file is the same.
+        """
+        with self._lock:
+            kept, self._kept = self._kept, None
+        try:
+            identity = self.path.stat().st_ino
+        except OSError:
+            identity = 0
+        if kept is not None and kept[0] != identity:
+            kept[1].close()
+            kept = None
+        connection = kept[1] if kept is not None else self._reader()
         try:
             yield connection
-        finally:
+        except BaseException:
             connection.close()
+            raise
+        with self._lock:
+            if self._kept is None and not self._closed:
+                self._kept = (identity, connection)
+                return
+        connection.close()
+
+    def _reader(self) -> sqlite3.Connection:
+        uri = f"{self.path.absolute().as_uri()}?mode=ro"
+        connection = sqlite3.connect(uri, uri=True, timeout=5, check_same_thread=False)
+        connection.execute("PRAGMA cache_size=-32768")
+        return connection
 
     def counted(self) -> tuple[int, int]:
         """(files with a text, files without one that can be had); nothing without an index."""
@@ -157,16 +191,21 @@ class TextsFile:
         db.execute("COMMIT")
 
     def _drop_document(self, db: sqlite3.Connection, full_id: str) -> None:
-        row = db.execute("SELECT row, chars, text FROM document WHERE id = ?", (full_id,)).fetchone()
-        if row is None:
+        found = db.execute(
+            "SELECT d.row, d.chars, t.text FROM document d JOIN document_text t USING (row) WHERE d.id = ?",
+            (full_id,),
+        ).fetchone()
+        if found is None:
             return
-        if row[1]:
-            body = indexed_in_pieces(zlib.decompress(row[2]).decode("utf-8"))
+        row, chars, blob = found
+        if chars:
+            body = indexed_in_pieces(zlib.decompress(blob).decode("utf-8"))
             db.execute(
                 "INSERT INTO document_words (document_words, rowid, body) VALUES ('delete', ?, ?)",
-                (row[0], body),
+                (row, body),
             )
-        db.execute("DELETE FROM document WHERE row = ?", (row[0],))
+        for table in ("document", "document_text"):
+            db.execute(f"DELETE FROM {table} WHERE row = ?", (row,))
 
 
 def _insert(db: sqlite3.Connection, table: str, columns: Sequence[str], values: Sequence[object]) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import random
+import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 from bibgenie_desktop.domain.errors import DocumentUnreadable, LibraryUnavailable
 from bibgenie_desktop.zotero import index_state, loading
 from bibgenie_desktop.zotero.filters import Filters
+from bibgenie_desktop.zotero.folding import fold_same_length, is_cjk, words
 from bibgenie_desktop.zotero.fulltext import Coverage
 from bibgenie_desktop.zotero.index_codec import pack_annotation, unpack_annotation
 from bibgenie_desktop.zotero.index_terms import indexed, indexed_in_pieces, question
@@ -33,6 +36,7 @@ from bibgenie_desktop.zotero.overview import (
 )
 from bibgenie_desktop.zotero.search import MetadataIndex, Query, Sort
 from bibgenie_desktop.zotero.source import Taken
+from bibgenie_desktop.zotero.text_search import _finder
 from tests.zotero.helpers import (
     SAMPLE,
     generated,
@@ -235,6 +239,20 @@ def test_a_long_text_is_indexed_like_a_short_one() -> None:
     assert indexed_in_pieces(text).split() == indexed(text).split()
 
 
+def test_words_are_found_in_texts_as_a_pattern_finds_them() -> None:
+    rng = random.Random(3)
+    pieces = ("sleep", "sleeping", "asleep", "睡眠", "睡", "mem_ory", "memory", "a", "and", "Mölle", "x-ray")
+    asked = ("sleep", "sleeping", "睡眠", "睡", "memory", "a", "and", "molle", "ray")
+    for _ in range(2_000):
+        text = "".join(rng.choice(pieces) + rng.choice(("", " ", ".", "_", "\f")) for _ in range(20))
+        query = " ".join(rng.sample(asked, rng.randrange(1, 4)))
+        plain = fold_same_length(text)
+        longest = sorted(dict.fromkeys(words(query)), key=len, reverse=True)
+        pattern = "|".join(w if is_cjk(w) else rf"\b{w}" for w in longest)
+        expected = [(m.start(), m.end(), m[0]) for m in re.finditer(pattern, plain)]
+        assert list(_finder(query, "all_words")(plain)) == expected
+
+
 async def test_a_large_library_is_searched_through_the_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -246,7 +264,7 @@ async def test_a_large_library_is_searched_through_the_index(
         assert isinstance(library._loading.loaded.index, IndexedSearch)  # type: ignore[union-attr]
         assert (await library.search(Query("nap"))).total > 1
         retitle(zotero, "Practice with Sleep", "Zygomorphic")
-        await library.ensure_loaded()
+        await library.refresh()
         assert (await library.search(Query("zygomorphic"))).total == 1
     finally:
         await library.close()
