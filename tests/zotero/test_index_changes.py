@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -216,11 +217,18 @@ def never_anew(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     return forbid
 
 
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return generated(tmp_path_factory.mktemp("lib"), "--items", "80", "--schema-version", "125")
+
+
 @pytest.mark.parametrize("change", CHANGES, ids=lambda c: c.__name__)
 def test_one_change_is_found_and_nothing_else_is_made_anew(
-    tmp_path: Path, change: Change, never_anew: Callable[[], None]
+    tmp_path: Path, original: Path, change: Change, never_anew: Callable[[], None]
 ) -> None:
-    data_dir = generated(tmp_path / "lib", "--items", "80", "--schema-version", "125")
+    data_dir = tmp_path / "Zotero"
+    data_dir.mkdir()
+    shutil.copy(original / "zotero.sqlite", data_dir)
     both = Both(data_dir, tmp_path / "private")
     never_anew()
     for seed in (1, 2):

@@ -262,9 +262,9 @@ def worker(job: dict[str, object]) -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="processes are killed with a signal here")
-@pytest.mark.parametrize("pause", [0.15, 0.3, 0.45])
+@pytest.mark.parametrize("pause", [0.2, 0.4])
 def test_a_killed_process_leaves_the_older_index_in_use(tmp_path: Path, pause: float) -> None:
-    data_dir = generated(tmp_path / "lib", "--items", "1500", "--schema-version", "125")
+    data_dir = generated(tmp_path / "lib", "--items", "900", "--schema-version", "125")
     private = tmp_path / "private"
     both = Both(data_dir, private)
     before = len(both.indexed.items)
@@ -291,7 +291,7 @@ def test_a_killed_process_leaves_the_older_index_in_use(tmp_path: Path, pause: f
 
 
 def test_a_process_whose_starter_is_gone_ends(tmp_path: Path) -> None:
-    data_dir = generated(tmp_path / "lib", "--items", "3000", "--schema-version", "125")
+    data_dir = generated(tmp_path / "lib", "--items", "2000", "--schema-version", "125")
     target = tmp_path / "index-1.sqlite"
     job = {"target": str(target), "database": str(data_dir / "zotero.sqlite"), "keys_in": "", "facts": {}}
     process = worker(job)
