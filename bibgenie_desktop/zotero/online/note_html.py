@@ -26,7 +26,7 @@ MOST: Final = 250_000
 _SPACES: Final = re.compile(r"[ \t]+")
 _FIRST: Final = re.compile(r"<li><p>(.*?)</p>", re.DOTALL)
 """What stands first in a list item only because something empty before it went."""
-_LINE_END: Final = re.compile(r" +<br>")
+_LINE_END: Final = re.compile(r" *<br> *")
 _EMPTY: Final = re.compile(r"<(blockquote|h[1-6]|p|strong|em|s|li|ul|ol)(?: start=\"\d+\")?></\1>")
 _UNESCAPED: Final = "!~*'()"
 _TAGS: Final = {"strong": "strong", "em": "em", "s": "s"}
@@ -59,7 +59,7 @@ class _Writer:
     def _block(self, token: Token) -> str:
         match token.type:
             case "inline":
-                return self._inline(token.children or ())
+                return self._inline(token.children or ()).strip(" ")
             case "paragraph_open" | "paragraph_close":
                 return self._paragraph(token)
             case "fence" | "code_block":
