@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QItemSelectionModel, QMimeData, Qt
-from PySide6.QtGui import QGuiApplication, QInputMethodEvent
+from PySide6.QtCore import QCoreApplication, QItemSelectionModel, QMimeData, QPoint, QPointF, Qt
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QInputMethodEvent
 from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
@@ -208,6 +208,36 @@ async def test_several_items_are_chosen_and_added_together(qapp: QApplication, t
             await there.on.until(lambda: len(there.attached) == 2)
             assert not there.panel.browse.preview.isVisible()
             assert there.on.text == ""
+
+
+async def test_what_is_dropped_on_text_or_frame_is_attached_and_a_reference_means_its_work(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    with ScriptedServer() as server:
+        async with room(tmp_path, server) as there:
+            composer = there.on.window.composer
+            there.choose("The memory function of sleep")
+            own = there.list.model().mimeData(there.list.selectionModel().selectedIndexes())
+            dropped(composer.edit.viewport(), own)
+            await there.on.until(lambda: len(there.attached) == 1)
+            item = titled(there.library.contents, "Practice with Sleep")
+            reference = QMimeData()
+            reference.setText(f"Walker, M. P. (2002). {item.title}. Neuron. https://doi.org/{item.doi}")
+            dropped(composer, reference)
+            await there.on.until(lambda: len(there.attached) == 2)
+            assert there.on.text == ""
+            prose = QMimeData()
+            prose.setText("Sleep on it.")
+            dropped(composer.edit.viewport(), prose)
+            await there.on.until(lambda: there.on.text == "Sleep on it.")
+
+
+def dropped(widget: QWidget, data: QMimeData) -> None:
+    left, none, copy = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, Qt.DropAction.CopyAction
+    enter = QDragEnterEvent(QPoint(8, 8), copy, data, left, none)
+    QApplication.sendEvent(widget, enter)
+    assert enter.isAccepted()
+    QApplication.sendEvent(widget, QDropEvent(QPointF(8, 8), copy, data, left, none))
 
 
 async def test_asking_about_an_item_begins_a_session_with_it(qapp: QApplication, tmp_path: Path) -> None:
