@@ -18,7 +18,7 @@ from bibgenie_desktop.zotero.index_schema import WEIGHTS
 from bibgenie_desktop.zotero.index_terms import expression
 from bibgenie_desktop.zotero.indexed_contents import IndexedItems
 from bibgenie_desktop.zotero.library import Contents, Item
-from bibgenie_desktop.zotero.search import COMMON, EXACT, Hits, Query, Sort, entry_of, needle_of, score_of
+from bibgenie_desktop.zotero.search import COMMON, EXACT, Fields, Hits, Query, Sort, needle_of, score_of
 
 _RESCORED: Final = 200
 """Hits that are scored word by word; those after them keep the order of the index."""
@@ -54,7 +54,7 @@ class IndexedSearch:
             chosen = [r for r in rows if r in exact]
             best = chosen + [r for r in rows[:_RESCORED] if r not in exact]
             scored = [
-                (score_of(entry_of(item), needles, rarity) + EXACT * (row in exact), item)
+                (score_of(Fields(item), needles, rarity) + EXACT * (row in exact), item)
                 for row, item in zip(best, self._items.of(best), strict=True)
             ]
             scored.sort(key=lambda s: (-s[0], -(s[1].year or 0), s[1].id))

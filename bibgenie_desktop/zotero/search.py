@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from bibgenie_desktop.zotero.fields import bare_doi
 from bibgenie_desktop.zotero.filters import Filters, compile_filters
@@ -118,7 +118,9 @@ class MetadataIndex:
         if not hits and len(needles) > 1:
             relaxed = True
             hits, rarity = _any_word(entries, self._entries, needles)
-        return [(score_of(e, needles, rarity) + EXACT * (e.item.id in exact), e.item) for e in hits], relaxed
+        return [
+            (score_of(e.fields, needles, rarity) + EXACT * (e.item.id in exact), e.item) for e in hits
+        ], relaxed
 
     def _named(self, text: str) -> set[str]:
         """The items of which a text is the whole title, the citation key or the DOI."""
@@ -138,17 +140,42 @@ def _any_word(
 
 
 def entry_of(item: Item) -> _Entry:
-    texts = (
+    fields = tuple(_plain(t) for t in _texts(item))
+    return _Entry(item, fields, "".join(fields))
+
+
+class Fields(Sequence[str]):
+    """The folded texts of one item, each folded when it is first looked at."""
+
+    def __init__(self, item: Item) -> None:
+        self._texts = _texts(item)
+        self._folded: list[str | None] = [None] * len(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __getitem__(self, place: Any) -> Any:
+        folded = self._folded[place]
+        if folded is None:
+            folded = self._folded[place] = _plain(self._texts[place])
+        return folded
+
+
+def _texts(item: Item) -> tuple[str, ...]:
+    """In the order of the weights."""
+    return (
         item.title,
-        " ".join(c.name if not is_cjk(c.last) else f"{c.name} {c.last}" for c in item.creators),
-        " ".join(t.name for t in item.tags),
+        " ".join([c.name if not is_cjk(c.last) else f"{c.name} {c.last}" for c in item.creators]),
+        " ".join([t.name for t in item.tags]),
         item.citekey,
         str(item.year or ""),
         item.venue,
         item.abstract,
     )
-    fields = tuple(f" {fold(t)} " if t else "" for t in texts)
-    return _Entry(item, fields, "".join(fields))
+
+
+def _plain(text: str) -> str:
+    return f" {fold(text)} " if text else ""
 
 
 def needle_of(term: str) -> str:
@@ -156,18 +183,21 @@ def needle_of(term: str) -> str:
     return term if is_cjk(term) else f" {term}"
 
 
-def score_of(entry: _Entry, needles: Iterable[str], rarity: dict[str, float]) -> float:
+def score_of(fields: Sequence[str], needles: Iterable[str], rarity: dict[str, float]) -> float:
+    """By the weightiest field that has a needle; the weights only fall, so what comes after counts less."""
     total = 0.0
     for needle in needles:
         worth = rarity.get(needle)
         if worth is None:
             continue
         best = 0.0
-        for text, weight in zip(entry.fields, _WEIGHTS.values(), strict=True):
-            if weight <= best or needle not in text:
-                continue
-            whole = needle[0] != " " or f"{needle} " in text
-            best = max(best, weight if whole else weight * _PREFIX_ONLY)
+        for place, weight in enumerate(_WEIGHTS.values()):
+            if weight <= best:
+                break
+            text = fields[place]
+            if needle in text:
+                whole = needle[0] != " " or f"{needle} " in text
+                best = max(best, weight if whole else weight * _PREFIX_ONLY)
         total += best * worth
     return total
 
