@@ -15,7 +15,7 @@ from bibgenie_desktop.gui.docks.library import LibraryFacts
 from bibgenie_desktop.gui.presenters.texts import TextsPresenter
 from bibgenie_desktop.gui.sidebar import LibraryLine
 from bibgenie_desktop.gui.tasks import Tasks
-from bibgenie_desktop.gui.tr import number, tr
+from bibgenie_desktop.gui.tr import number, percent, tr
 from bibgenie_desktop.gui.welcome import LibraryCard, LibraryOffer, Starter
 from bibgenie_desktop.gui.when import age
 from bibgenie_desktop.services.workspace import LibraryStatus, Workspace
@@ -157,8 +157,8 @@ class LibraryPresenter(QObject):
             detail = tr("Reading the library again…")
         elif status.notice:
             detail = status.notice
-        elif self.texts.texts.share is not None:
-            detail = self.texts.texts.words
+        elif (share := self.texts.texts.share) is not None:
+            detail = tr("Reading texts · {0}").format(percent(share))  # the line is short
         tone = "warn" if status.stale else "ok"
         reading = not self._busy and self.texts.texts.share is not None
         title = items.format(number(status.items))
