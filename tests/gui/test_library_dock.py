@@ -32,6 +32,7 @@ from bibgenie_desktop.gui.docks.library.used import SourceLine
 from bibgenie_desktop.gui.popovers.mentions import MentionList
 from bibgenie_desktop.gui.popovers.styles import StyleChooser
 from bibgenie_desktop.gui.session_rows import SessionLine
+from bibgenie_desktop.gui.window import MainWindow
 from bibgenie_desktop.services.browsing import Page, Scope
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 from tests.gui.bench import Bench, bench
@@ -635,3 +636,12 @@ async def test_nothing_in_the_dock_is_clipped(
                 assert inside == []
     finally:
         QCoreApplication.removeTranslator(translator)
+
+
+def test_the_style_chosen_last_outlives_the_window(qapp: QApplication, tmp_path: Path) -> None:
+    for wanted in ("", "apa"):
+        window = MainWindow(tmp_path / "window.ini")
+        assert window.kept("citation_style") == wanted
+        window.keep("citation_style", "apa")
+        window.leave()
+        window.deleteLater()

@@ -59,7 +59,7 @@ class LibraryPresenter(QObject):
         self._workspace, self._libraries, self._tasks = workspace, libraries, tasks
         self._busy = False
         self.texts = TextsPresenter(workspace, tasks, self)
-        self.texts.changed.connect(self.redraw)
+        self.texts.changed.connect(self._on_texts_changed)
         self.settled = False
         """Nothing is being read any more, and questions were made from what there is."""
         self._watch: asyncio.Task[Any] | None = None
@@ -133,6 +133,10 @@ class LibraryPresenter(QObject):
         self.line_changed.emit(self._line(status))
         self.card_changed.emit(self._card(status), self._shown_offers(status))
         self.facts_changed.emit(self._facts(status))
+
+    def _on_texts_changed(self) -> None:
+        """Several times a second, so only the line that tells it."""
+        self.line_changed.emit(self._line(self._workspace.library_status))
 
     def _shown_offers(self, status: LibraryStatus | None) -> tuple[LibraryOffer, ...]:
         """Those that are not in use already."""
