@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from bibgenie_desktop.compose import open_library
+from bibgenie_desktop.compose.libraries import open_library
 from bibgenie_desktop.domain.errors import DocumentUnreadable
 from bibgenie_desktop.zotero.discovery import check_directory
 from bibgenie_desktop.zotero.reader import read_contents

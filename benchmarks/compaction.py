@@ -34,7 +34,9 @@ from typing import Any
 
 from _conversation import PROFILE, write_ours, write_pi
 
-from bibgenie_desktop.compose import check_directory, id_maker, now_ms, open_library, prompts, sample_library
+from bibgenie_desktop.compose.libraries import open_library
+from bibgenie_desktop.compose.options import id_maker, now_ms
+from bibgenie_desktop.compose.requests import prompts
 from bibgenie_desktop.domain.boundary import Compaction
 from bibgenie_desktop.domain.errors import Cancelled
 from bibgenie_desktop.domain.ids import SessionId
@@ -49,7 +51,9 @@ from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.planner import Planner
 from bibgenie_desktop.services.tools.registry import library_tools
 from bibgenie_desktop.services.workspace import Workspace
+from bibgenie_desktop.settings.resources import sample_library
 from bibgenie_desktop.storage.worker import StoreWorker
+from bibgenie_desktop.zotero.discovery import check_directory
 
 HERE = Path(__file__).resolve().parent
 STEPS = ("open", "plan", "decide", "prepare")

@@ -90,7 +90,7 @@ def _start(arguments: argparse.Namespace) -> int:
 
 def _print(arguments: argparse.Namespace) -> int:
     from bibgenie_desktop.cli.command import Check, Command, Export, Inspect, run
-    from bibgenie_desktop.compose import Options
+    from bibgenie_desktop.compose.options import Options
     from bibgenie_desktop.settings.resources import sample_library
 
     command: Command

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from qasync import QEventLoop
 
 from bibgenie_desktop import __version__
-from bibgenie_desktop import compose as composing
-from bibgenie_desktop.compose import Application
+from bibgenie_desktop.compose import options as composing
+from bibgenie_desktop.compose.application import Application
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.gui import theme
 from bibgenie_desktop.gui.collector import Collector

@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from bibgenie_desktop.domain.errors import StreamCut, Unreachable
-from bibgenie_desktop.net import DIRECT, SYSTEM, Http, Route, is_loopback
+from bibgenie_desktop.net.client import DIRECT, SYSTEM, Http, Route
+from bibgenie_desktop.net.trust import is_loopback
 from tests.harness import NetworkBlocked, NetworkGuard
 from tests.scripted_server import ScriptedServer, cut, raw, text
 

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from bibgenie_desktop.domain.errors import RateLimited, Unreachable
-from bibgenie_desktop.net import PATIENCE, BlockingHttp
+from bibgenie_desktop.net.blocking import PATIENCE, BlockingHttp
 
 Answer = tuple[int, Mapping[str, str]]
 

@@ -20,7 +20,7 @@ from bibgenie_desktop.cli.projection import projection
 from bibgenie_desktop.cli.reading import find_session, reader
 from bibgenie_desktop.cli.sessions import sessions
 from bibgenie_desktop.cli.tree import tree
-from bibgenie_desktop.compose import Options
+from bibgenie_desktop.compose.options import Options
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.messages import Session
 from bibgenie_desktop.services.export import ExportFormat, gather, write

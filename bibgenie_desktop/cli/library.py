@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bibgenie_desktop.cli.reading import require_directory
-from bibgenie_desktop.compose import Options, candidates, chosen_library, index_folder, open_library
+from bibgenie_desktop.compose.libraries import candidates, chosen_library, index_folder, open_library
+from bibgenie_desktop.compose.options import Options
 from bibgenie_desktop.domain.errors import LibraryUnavailable
 from bibgenie_desktop.settings.config_file import ConfigFile
 from bibgenie_desktop.settings.preferences import Preferences

@@ -6,13 +6,10 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from bibgenie_desktop.cli.output import say
-from bibgenie_desktop.compose import (
-    Options,
-    chosen_library,
-    models_to_look_at,
-    open_library,
-    planner_for,
-)
+from bibgenie_desktop.compose.libraries import chosen_library, open_library
+from bibgenie_desktop.compose.models import models_to_look_at
+from bibgenie_desktop.compose.options import Options
+from bibgenie_desktop.compose.requests import planner_for
 from bibgenie_desktop.domain.errors import LibraryUnavailable, UserError
 from bibgenie_desktop.domain.messages import PendingReply, Session
 from bibgenie_desktop.domain.parts import Part, ToolPart

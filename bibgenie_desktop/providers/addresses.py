@@ -6,7 +6,7 @@ import re
 from urllib.parse import parse_qsl, urlsplit
 
 from bibgenie_desktop.domain.errors import UserError
-from bibgenie_desktop.net import is_loopback
+from bibgenie_desktop.net.trust import is_loopback
 
 DEFAULTS = {
     "openai-chat": "https://api.openai.com/v1",

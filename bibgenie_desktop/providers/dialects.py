@@ -12,7 +12,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from bibgenie_desktop.domain.models import ModelProfile, ReasoningReplay
-from bibgenie_desktop.net import is_loopback
+from bibgenie_desktop.net.trust import is_loopback
 
 ReasoningForm = Literal["reasoning_content", "reasoning", "thinking", "details"]
 """How reasoning goes back: as a field of that name, as a piece of the content (Mistral), or only as the

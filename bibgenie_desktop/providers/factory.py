@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.models import ModelProfile, ReasoningReplay
-from bibgenie_desktop.net import SYSTEM, Http, Route
+from bibgenie_desktop.net.client import SYSTEM, Http, Route
 from bibgenie_desktop.providers.addresses import base_url as address_of
 from bibgenie_desktop.providers.anthropic import AnthropicCodec
 from bibgenie_desktop.providers.dialects import dialect_of

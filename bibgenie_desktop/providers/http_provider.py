@@ -16,7 +16,7 @@ from bibgenie_desktop.domain.errors import (
     StreamCut,
     Unreachable,
 )
-from bibgenie_desktop.net import SYSTEM, Http, Response, Route
+from bibgenie_desktop.net.client import SYSTEM, Http, Response, Route
 from bibgenie_desktop.providers.base import Event, Request, Waiting
 from bibgenie_desktop.providers.errors import http_error
 from bibgenie_desktop.providers.retry import Backoff

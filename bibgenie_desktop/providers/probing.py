@@ -16,7 +16,8 @@ from typing import Final
 
 from bibgenie_desktop.domain.entries import KnownModel, ProviderEntry
 from bibgenie_desktop.domain.errors import AuthError, BadAnswer, ProviderError, Unreachable
-from bibgenie_desktop.net import Http, Route, is_loopback
+from bibgenie_desktop.net.client import Http, Route
+from bibgenie_desktop.net.trust import is_loopback
 from bibgenie_desktop.providers import model_lists
 from bibgenie_desktop.providers.errors import http_error
 from bibgenie_desktop.providers.http_provider import joined

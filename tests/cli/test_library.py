@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bibgenie_desktop.compose import Options, chosen_library, index_folder, open_library
+from bibgenie_desktop.compose.libraries import chosen_library, index_folder, open_library
+from bibgenie_desktop.compose.options import Options
 from bibgenie_desktop.settings.config_file import ConfigFile
 from tests.cli.helpers import SAMPLE, command, state
 

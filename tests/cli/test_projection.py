@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from bibgenie_desktop.cli.projection import finished_steps
-from bibgenie_desktop.compose import Application, Options
+from bibgenie_desktop.compose.application import Application
+from bibgenie_desktop.compose.options import Options
 from bibgenie_desktop.domain.messages import Head, PendingReply
 from bibgenie_desktop.domain.parts import Draft, ImagePart, Part, TextPart, ToolPart
 from bibgenie_desktop.domain.usage import Usage

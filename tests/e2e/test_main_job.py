@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from bibgenie_desktop.compose import Application, Options
+from bibgenie_desktop.compose.application import Application
+from bibgenie_desktop.compose.options import Options
 from bibgenie_desktop.domain.messages import Checkpoint
 from bibgenie_desktop.domain.parts import Draft, ToolPart, text_of
 from bibgenie_desktop.services.chat import Chat

@@ -12,7 +12,8 @@ import pytest
 from PySide6.QtWidgets import QLabel, QLineEdit, QProgressBar, QPushButton, QToolButton, QWidget
 
 from bibgenie_desktop.app import _Libraries
-from bibgenie_desktop.compose import Application, Options
+from bibgenie_desktop.compose.application import Application
+from bibgenie_desktop.compose.options import Options
 from bibgenie_desktop.gui import theme
 from bibgenie_desktop.gui.desk.desk import Desk
 from bibgenie_desktop.gui.settings.dialog import SettingsDialog

@@ -18,7 +18,7 @@ from bibgenie_desktop.domain.ids import MessageId
 from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.domain.parts import TextPart
 from bibgenie_desktop.domain.projection import ProjectedMessage, Projection
-from bibgenie_desktop.net import Http
+from bibgenie_desktop.net.client import Http
 from bibgenie_desktop.providers.base import Event, Provider, Request
 from bibgenie_desktop.providers.factory import http_provider
 from tests.local.llama_server import MODEL

@@ -13,7 +13,7 @@ from bibgenie_desktop.domain.ids import MessageId
 from bibgenie_desktop.domain.models import ToolSpec
 from bibgenie_desktop.domain.parts import TextPart, ToolPart
 from bibgenie_desktop.domain.projection import ProjectedMessage, Projection
-from bibgenie_desktop.net import Http
+from bibgenie_desktop.net.client import Http
 from bibgenie_desktop.providers.base import Event, Finished, Provider, Request, TextDelta, UsageReported
 from bibgenie_desktop.providers.factory import http_provider
 from tests.local.helpers import LlamaServer, running

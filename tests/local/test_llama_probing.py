@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bibgenie_desktop.compose import Application, Options
+from bibgenie_desktop.compose.application import Application
+from bibgenie_desktop.compose.options import Options
 from bibgenie_desktop.domain.entries import ModelEntry, ProviderEntry
 from bibgenie_desktop.services.provider_test import ModelsListed, Passed, WindowFound, WordCame
 from tests.local.helpers import LlamaServer

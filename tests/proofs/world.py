@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from bibgenie_desktop.compose import prompts
+from bibgenie_desktop.compose.requests import prompts
 from bibgenie_desktop.domain.ids import SessionId, uuid7
 from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.domain.parts import Draft

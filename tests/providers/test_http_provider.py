@@ -23,7 +23,7 @@ from bibgenie_desktop.domain.errors import (
     Unreachable,
     UserError,
 )
-from bibgenie_desktop.net import Http
+from bibgenie_desktop.net.client import Http
 from bibgenie_desktop.providers.base import Event, Finished, Provider, Request, TextDelta, ToolCalled, Waiting
 from bibgenie_desktop.providers.factory import http_provider
 from bibgenie_desktop.providers.http_provider import encode_body

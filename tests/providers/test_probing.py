@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bibgenie_desktop.domain.entries import KnownModel, ProviderEntry, ProviderKind
 from bibgenie_desktop.domain.errors import AuthError, ProviderError
 from bibgenie_desktop.domain.prices import Prices
-from bibgenie_desktop.net import Http
+from bibgenie_desktop.net.client import Http
 from bibgenie_desktop.providers import model_lists
 from bibgenie_desktop.providers.probing import Prober
 from tests.providers.mapped_server import Mapped, mapped

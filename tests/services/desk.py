@@ -9,13 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bibgenie_desktop.compose import id_maker, prompts
+from bibgenie_desktop.compose.options import id_maker
+from bibgenie_desktop.compose.requests import prompts
 from bibgenie_desktop.domain.checkpoint import SECTIONS, in_order
 from bibgenie_desktop.domain.ids import SessionId
 from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.domain.parts import Draft
 from bibgenie_desktop.domain.prices import Prices
-from bibgenie_desktop.net import Http
+from bibgenie_desktop.net.client import Http
 from bibgenie_desktop.providers.factory import http_provider
 from bibgenie_desktop.services import events
 from bibgenie_desktop.services.chat import Chat

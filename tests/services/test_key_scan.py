@@ -18,7 +18,8 @@ from urllib.parse import quote
 
 import pytest
 
-from bibgenie_desktop.compose import Application, Options
+from bibgenie_desktop.compose.application import Application
+from bibgenie_desktop.compose.options import Options
 from bibgenie_desktop.domain.entries import ModelEntry, ProviderEntry, ProviderKind
 from bibgenie_desktop.domain.errors import ProviderError
 from bibgenie_desktop.services.chat import Chat
@@ -154,7 +155,8 @@ def test_no_core_dump_is_written_of_a_process_that_holds_keys(tmp_path: Path) ->
         pytest.skip("Windows has no such limit")
     code = (
         "import asyncio, resource, sys; from pathlib import Path;"
-        "from bibgenie_desktop.compose import Application, Options\n"
+        "from bibgenie_desktop.compose.application import Application\n"
+        "from bibgenie_desktop.compose.options import Options\n"
         "async def main():\n"
         "    app = Application(Options(data_dir=Path(sys.argv[1]), home=Path(sys.argv[1]), environment={}))\n"
         "    await app.open(); print(resource.getrlimit(resource.RLIMIT_CORE)[0]); await app.close()\n"

@@ -11,7 +11,8 @@ from typing import Any
 import keyring.errors
 import pytest
 
-from bibgenie_desktop.compose import Application, Options
+from bibgenie_desktop.compose.application import Application
+from bibgenie_desktop.compose.options import Options
 from bibgenie_desktop.domain.entries import ModelEntry, ProviderEntry
 from bibgenie_desktop.domain.errors import SecretStoreUnavailable, UserError
 from bibgenie_desktop.domain.parts import Draft

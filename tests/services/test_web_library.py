@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from bibgenie_desktop.cli.library import inspect_library
-from bibgenie_desktop.compose import Application, Options
+from bibgenie_desktop.compose.application import Application
+from bibgenie_desktop.compose.options import Options
 from bibgenie_desktop.domain.errors import SecretStoreUnavailable, UserError
 from bibgenie_desktop.services.web_library import SyncProgress
 from bibgenie_desktop.settings.secrets import SecretStore

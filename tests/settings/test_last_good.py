@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bibgenie_desktop.compose import Application, Options
+from bibgenie_desktop.compose.application import Application
+from bibgenie_desktop.compose.options import Options
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.settings.config_file import ConfigFile
 from bibgenie_desktop.settings.preferences import Preferences

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from bibgenie_desktop.compose import Application, Options
+from bibgenie_desktop.compose.application import Application
+from bibgenie_desktop.compose.options import Options
 from bibgenie_desktop.domain.parts import text_of
 from bibgenie_desktop.services import events
 from bibgenie_desktop.services.tools.base import Decision

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bibgenie_desktop.net import BlockingHttp
+from bibgenie_desktop.net.blocking import BlockingHttp
 from bibgenie_desktop.settings.secrets import SERVICE, SecretStore
 from bibgenie_desktop.zotero.online.writing import Connections, ZoteroWriting
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bibgenie_desktop.net import BlockingHttp
+from bibgenie_desktop.net.blocking import BlockingHttp
 from bibgenie_desktop.zotero.documents import Documents
 from bibgenie_desktop.zotero.library import Contents
 from bibgenie_desktop.zotero.online.web_account import WebAccount
