@@ -78,7 +78,7 @@ def select(filters: Filters, contents: Contents) -> Selection:
 
 def rows_of(selection: Selection, items: IndexedItems) -> list[int]:
     where = f" WHERE {selection.where}" if selection.where else ""
-    rows = [row for (row,) in items.state.rows(f"SELECT row FROM item{where}", selection.values)]
+    rows = [*map(int, items.state.column(f"SELECT row AS x FROM item{where}", selection.values))]
     if selection.test is None:
         return rows
     found = zip(rows, items.of(rows), strict=True)

@@ -63,7 +63,7 @@ class Indexed(Mapping[str, V]):
         return value
 
     def __iter__(self) -> Iterator[str]:
-        return iter([key for (key,) in self.state.rows(f"SELECT id FROM {self._table}")])
+        return iter(self.state.column(f"SELECT id AS x FROM {self._table}"))
 
     def ids(self) -> frozenset[str]:
         """All ids at once, to look many of them up."""

@@ -76,8 +76,8 @@ class IndexedSearch:
             rows = self._state.rows(page, (*selection.values, query.limit, query.offset))
             found = tuple(self._items.of([row for (row,) in rows]))
             return Hits(found, int(counted[0]) if counted else 0, selection.scope)
-        rows = self._state.rows(f"SELECT row FROM item{where}{order}", selection.values)
-        fitting = self._tested([row for (row,) in rows], selection)
+        ordered = self._state.column(f"SELECT row AS x FROM item{where}{order}", selection.values)
+        fitting = self._tested([*map(int, ordered)], selection)
         page_rows = fitting[query.offset : query.offset + query.limit]
         return Hits(tuple(self._items.of(page_rows)), len(fitting), selection.scope)
 
@@ -106,12 +106,12 @@ class IndexedSearch:
         weights = ", ".join(map(str, WEIGHTS))
         # The plus keeps SQLite from asking the word index anew for every row that the filters leave.
         inside = f" AND +rowid IN (SELECT row FROM item WHERE {selection.where})" if selection.where else ""
-        rows = self._state.rows(
-            f"SELECT rowid FROM item_words WHERE item_words MATCH ?{inside}"
+        rows = self._state.column(
+            f"SELECT rowid AS x FROM item_words WHERE item_words MATCH ?{inside}"
             f" ORDER BY bm25(item_words, {weights})",
             (match, *selection.values),
         )
-        return self._tested([row for (row,) in rows], selection)
+        return self._tested([*map(int, rows)], selection)
 
     def _fitting(self, rows: Sequence[int], selection: Selection) -> list[int]:
         marks = ", ".join("?" * len(rows))
@@ -145,5 +145,5 @@ class IndexedSearch:
 
     def _in_order(self, rows: Sequence[int], sort: Sort) -> list[int]:
         wanted = set(rows)
-        ordered = self._state.rows(f"SELECT row FROM item ORDER BY {_ORDERS[sort]}")
-        return [row for (row,) in ordered if row in wanted]
+        ordered = self._state.column(f"SELECT row AS x FROM item ORDER BY {_ORDERS[sort]}")
+        return [row for row in map(int, ordered) if row in wanted]

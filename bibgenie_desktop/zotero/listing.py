@@ -53,8 +53,7 @@ def fitting_ids(contents: Contents, filters: Filters) -> Container[str] | None:
         return None
     if selection.test is not None:
         return {i.id for i in fitting(contents, filters)}
-    rows = items.state.rows(f"SELECT id FROM item WHERE {selection.where}", selection.values)
-    return {full_id for (full_id,) in rows}
+    return {*items.state.column(f"SELECT id AS x FROM item WHERE {selection.where}", selection.values)}
 
 
 def ordered_ids(
@@ -86,10 +85,9 @@ def ordered_ids(
         conditions.append("collections = ''")
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     way = "DESC" if down else "ASC"
-    rows = items.state.rows(
-        f"SELECT id FROM item{where} ORDER BY {_COLUMNS[order]} {way}, id {way}", tuple(values)
+    return items.state.column(
+        f"SELECT id AS x FROM item{where} ORDER BY {_COLUMNS[order]} {way}, id {way}", tuple(values)
     )
-    return [full_id for (full_id,) in rows]
 
 
 def candidates(contents: Contents, item: Item, common: Common) -> Iterable[Item]:
