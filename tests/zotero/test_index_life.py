@@ -22,6 +22,7 @@ from bibgenie_desktop.zotero import index_build, index_process, library_index
 from bibgenie_desktop.zotero.better_bibtex import BetterBibtex
 from bibgenie_desktop.zotero.discovery import Candidate
 from bibgenie_desktop.zotero.index_helpers import HelperFailed, ReadingProcess, helping
+from bibgenie_desktop.zotero.index_report import index_report
 from bibgenie_desktop.zotero.index_state import IndexState
 from bibgenie_desktop.zotero.indexed_contents import IndexedItems, indexed_contents
 from bibgenie_desktop.zotero.library_index import DAMAGED, LibraryIndex
@@ -253,7 +254,7 @@ def worker(job: dict[str, object]) -> subprocess.Popen[bytes]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        cwd=Path(__file__).resolve().parents[2],
+        cwd=ROOT,
     )
     assert process.stdin is not None
     process.stdin.write(json.dumps(job).encode() + b"\n")
@@ -339,6 +340,43 @@ async def test_two_processes_read_one_index_while_it_is_brought_up_to_date(tmp_p
             assert isinstance(library.contents.items, IndexedItems)
         said, _ = await other.communicate()
         assert int(said) > 5
+        assert library.status.notice == ""
+    finally:
+        await library.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="processes are killed with a signal here")
+async def test_texts_that_were_indexed_before_a_kill_are_kept_and_the_rest_follows(tmp_path: Path) -> None:
+    private = tmp_path / "private"
+    script = (
+        "import asyncio, sys\nfrom pathlib import Path\n"
+        "from tests.zotero.helpers import opened_library\n"
+        "async def run():\n"
+        "    library = opened_library(Path(sys.argv[1]), Path(sys.argv[2]))\n"
+        "    await library.index_texts(lambda c: print(c.indexed, flush=True))\n"
+        "asyncio.run(run())"
+    )
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", script, str(SAMPLE), str(private)),
+        stdout=asyncio.subprocess.PIPE,
+        cwd=ROOT,
+    )
+    assert process.stdout is not None
+    while int(await process.stdout.readline()) < 5:
+        pass
+    process.kill()
+    await process.wait()
+    report = index_report(private)
+    assert report.items == 31
+    assert 5 <= report.texts < 31
+    library = opened_library(SAMPLE, private)
+    try:
+        seen: list[int] = []
+        await library.index_texts(lambda c: seen.append(c.indexed))
+        assert seen[0] >= 5
+        assert library.coverage.indexed > 20
+        found = await library.search_texts("sleep", "all_words", lambda _: True, 5, 0)
+        assert found.hits
         assert library.status.notice == ""
     finally:
         await library.close()
