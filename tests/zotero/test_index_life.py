@@ -30,6 +30,7 @@ from bibgenie_desktop.zotero.local_source import LocalSource
 from bibgenie_desktop.zotero.search import Query
 from bibgenie_desktop.zotero.source import TakingCancelled
 from tests.zotero.helpers import (
+    ROOT,
     SAMPLE,
     generated,
     library_of,
