@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pypdfium2
 
-from bibgenie_desktop.zotero.folding import fold, words
+from bibgenie_desktop.zotero.model.folding import fold, words
 
 
 def milliseconds(work: Callable[[], object]) -> float:

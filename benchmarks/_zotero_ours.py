@@ -19,9 +19,9 @@ from typing import Any
 
 from bibgenie_desktop.compose.libraries import open_library
 from bibgenie_desktop.domain.errors import DocumentUnreadable
-from bibgenie_desktop.zotero.discovery import check_directory
-from bibgenie_desktop.zotero.reader import read_contents
-from bibgenie_desktop.zotero.search import MetadataIndex, Query
+from bibgenie_desktop.zotero.index.search import MetadataIndex, Query
+from bibgenie_desktop.zotero.local.discovery import check_directory
+from bibgenie_desktop.zotero.local.reader import read_contents
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 BEAT_S = 0.001

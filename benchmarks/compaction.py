@@ -53,7 +53,7 @@ from bibgenie_desktop.services.tools.registry import library_tools
 from bibgenie_desktop.services.workspace import Workspace
 from bibgenie_desktop.settings.resources import sample_library
 from bibgenie_desktop.storage.worker import StoreWorker
-from bibgenie_desktop.zotero.discovery import check_directory
+from bibgenie_desktop.zotero.local.discovery import check_directory
 
 HERE = Path(__file__).resolve().parent
 STEPS = ("open", "plan", "decide", "prepare")

@@ -27,7 +27,7 @@ import qasync  # noqa: E402
 from PySide6.QtWidgets import QApplication  # noqa: E402
 
 from bibgenie_desktop.gui import theme  # noqa: E402
-from bibgenie_desktop.services.browsing import Order, Scope  # noqa: E402
+from bibgenie_desktop.services.library.browsing import Order, Scope  # noqa: E402
 from tests.gui.bench import Bench, bench  # noqa: E402
 from tests.scripted_server import ScriptedServer  # noqa: E402
 from tests.zotero.helpers import opened_library  # noqa: E402

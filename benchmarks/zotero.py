@@ -29,7 +29,7 @@ from typing import Any
 
 import _zotero_floors as floors
 
-from bibgenie_desktop.zotero.snapshot import SnapshotSource
+from bibgenie_desktop.zotero.local.snapshot import SnapshotSource
 
 ROOT = Path(__file__).resolve().parents[1]
 FIXTURES = ROOT.parent / "shared" / "fixtures"

@@ -34,7 +34,7 @@ from bibgenie_desktop.gui.tour import Tour, TourFailed
 from bibgenie_desktop.gui.tr import number, tr
 from bibgenie_desktop.gui.welcome import LibraryOffer
 from bibgenie_desktop.gui.window import MainWindow
-from bibgenie_desktop.services.starters import starters
+from bibgenie_desktop.services.library.starters import starters
 from bibgenie_desktop.settings.preferences import Preferences
 
 log = logging.getLogger(__name__)

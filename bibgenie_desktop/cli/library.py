@@ -13,8 +13,8 @@ from bibgenie_desktop.compose.options import Options
 from bibgenie_desktop.domain.errors import LibraryUnavailable
 from bibgenie_desktop.settings.config_file import ConfigFile
 from bibgenie_desktop.settings.preferences import Preferences
-from bibgenie_desktop.zotero.discovery import Candidate
-from bibgenie_desktop.zotero.index_report import IndexReport, index_report
+from bibgenie_desktop.zotero.index.report import IndexReport, index_report
+from bibgenie_desktop.zotero.local.discovery import Candidate
 from bibgenie_desktop.zotero.service import LibraryStatus, ZoteroLibrary
 
 

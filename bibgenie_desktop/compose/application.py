@@ -25,11 +25,11 @@ from bibgenie_desktop.net.client import Http
 from bibgenie_desktop.providers.catalogue import read_catalogue
 from bibgenie_desktop.providers.http_provider import HttpProvider, KeySource
 from bibgenie_desktop.providers.probing import Prober
-from bibgenie_desktop.services.model_facts import ModelFacts, address_of, facts_of, said_of
+from bibgenie_desktop.services.configuring.model_facts import ModelFacts, address_of, facts_of, said_of
+from bibgenie_desktop.services.configuring.provider_setup import ProviderSetup
+from bibgenie_desktop.services.configuring.provider_test import ProviderTest
+from bibgenie_desktop.services.library.web_library import WEB_KEY, WebLibraries, web_folder
 from bibgenie_desktop.services.models import Models
-from bibgenie_desktop.services.provider_setup import ProviderSetup
-from bibgenie_desktop.services.provider_test import ProviderTest
-from bibgenie_desktop.services.web_library import WEB_KEY, WebLibraries, web_folder
 from bibgenie_desktop.services.workspace import Workspace
 from bibgenie_desktop.settings.config_file import ConfigFile
 from bibgenie_desktop.settings.models import is_nearby, profile_of
@@ -39,7 +39,7 @@ from bibgenie_desktop.settings.secrets import SecretStore, environment_name, for
 from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.storage.values import Recovered
 from bibgenie_desktop.storage.worker import StoreWorker
-from bibgenie_desktop.zotero.discovery import Candidate, check_directory
+from bibgenie_desktop.zotero.local.discovery import Candidate, check_directory
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 log = logging.getLogger(__name__)

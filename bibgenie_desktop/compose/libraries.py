@@ -8,16 +8,16 @@ from typing import Final
 
 from bibgenie_desktop.compose.options import Options, now_ms
 from bibgenie_desktop.net.blocking import BlockingHttp
-from bibgenie_desktop.services.web_library import WebLibraries, is_web_folder, web_folder, web_user
+from bibgenie_desktop.services.library.web_library import WebLibraries, is_web_folder, web_folder, web_user
 from bibgenie_desktop.services.zotero_changes.executor import Writing, ZoteroChanges
 from bibgenie_desktop.settings.preferences import Preferences
 from bibgenie_desktop.settings.resources import sample_library
 from bibgenie_desktop.settings.secrets import SecretStore
 from bibgenie_desktop.storage.worker import StoreWorker
-from bibgenie_desktop.zotero.attachments import Files
-from bibgenie_desktop.zotero.discovery import Candidate, check_directory, find_libraries
-from bibgenie_desktop.zotero.documents import Documents
-from bibgenie_desktop.zotero.local_source import LocalSource
+from bibgenie_desktop.zotero.files.attachments import Files
+from bibgenie_desktop.zotero.files.documents import Documents
+from bibgenie_desktop.zotero.local.discovery import Candidate, check_directory, find_libraries
+from bibgenie_desktop.zotero.local.local_source import LocalSource
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 ANSWER_SECONDS: Final = 300.0

@@ -16,7 +16,7 @@ from bibgenie_desktop.providers.builtin.provider import BUILTIN_PROFILES, Builti
 from bibgenie_desktop.providers.catalogue import Catalogue, read_catalogue
 from bibgenie_desktop.providers.factory import http_provider, replay_of
 from bibgenie_desktop.providers.http_provider import HttpProvider, KeySource
-from bibgenie_desktop.services.model_facts import ModelFacts, facts_of, said_of
+from bibgenie_desktop.services.configuring.model_facts import ModelFacts, facts_of, said_of
 from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.settings.models import ConfiguredModels, is_nearby
 from bibgenie_desktop.settings.preferences import Preferences

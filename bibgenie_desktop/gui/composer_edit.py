@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy
 
-from bibgenie_desktop.services.payloads import Payload, is_zotero, names_resources
+from bibgenie_desktop.services.library.payloads import Payload, is_zotero, names_resources
 
 MOST_LINES: Final = 8
 CODED: Final = ("image/png", "image/jpeg", "image/webp", "image/gif", "image/tiff", "image/bmp")

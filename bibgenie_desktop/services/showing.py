@@ -11,11 +11,11 @@ from bibgenie_desktop.services.tools.arguments import BadArguments
 from bibgenie_desktop.services.tools.page_ranges import extent, parse_pages
 from bibgenie_desktop.services.tools.presenting import annotation_resource, page_resource, without_empty
 from bibgenie_desktop.services.tools.targets import find_document, unknown_id
-from bibgenie_desktop.zotero.annotations import Annotation
-from bibgenie_desktop.zotero.documents import PageText
-from bibgenie_desktop.zotero.library import Item
-from bibgenie_desktop.zotero.links import item_label, place_label
-from bibgenie_desktop.zotero.page_images import DEFAULT_DPI, PageImage
+from bibgenie_desktop.zotero.files.documents import PageText
+from bibgenie_desktop.zotero.files.page_images import DEFAULT_DPI, PageImage
+from bibgenie_desktop.zotero.model.annotations import Annotation
+from bibgenie_desktop.zotero.model.library import Item
+from bibgenie_desktop.zotero.model.links import item_label, place_label
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 

@@ -21,19 +21,19 @@ from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.domain.parts import Draft, ImagePart
 from bibgenie_desktop.domain.topology import DamagedBranch, Placeholder
 from bibgenie_desktop.services import events
-from bibgenie_desktop.services.cache_costs import CacheCosts
 from bibgenie_desktop.services.chat import Chat
-from bibgenie_desktop.services.citing import CheckedCitation, CitationChecker
 from bibgenie_desktop.services.compactor import Compactor
-from bibgenie_desktop.services.costs import Costs
 from bibgenie_desktop.services.estimates import Estimates
 from bibgenie_desktop.services.images import Picture, keep, pictures_of
 from bibgenie_desktop.services.importing import read_export
-from bibgenie_desktop.services.library_room import LibraryRoom
+from bibgenie_desktop.services.library.citing import CheckedCitation, CitationChecker
+from bibgenie_desktop.services.library.library_room import LibraryRoom
 from bibgenie_desktop.services.models import Models
 from bibgenie_desktop.services.planner import Planner, Prompts, blobs_of, request_of
 from bibgenie_desktop.services.preview import DryRun, dry_run
-from bibgenie_desktop.services.prompt_cache import warm_cache
+from bibgenie_desktop.services.spending.cache_costs import CacheCosts
+from bibgenie_desktop.services.spending.costs import Costs
+from bibgenie_desktop.services.spending.prompt_cache import warm_cache
 from bibgenie_desktop.services.text_search import TextSearch
 from bibgenie_desktop.services.tools.base import Tool
 from bibgenie_desktop.services.tools.read_result import ReadResult

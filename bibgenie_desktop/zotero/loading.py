@@ -20,13 +20,13 @@ from pathlib import Path
 from bibgenie_desktop.domain.errors import LibraryUnavailable
 from bibgenie_desktop.domain.ids import Clock
 from bibgenie_desktop.zotero import quiet_gc
-from bibgenie_desktop.zotero.briefs import Brief, newest_in_database, newest_of
-from bibgenie_desktop.zotero.indexed_contents import IndexedItems, damaged
-from bibgenie_desktop.zotero.indexed_search import IndexedSearch
-from bibgenie_desktop.zotero.library import Contents
-from bibgenie_desktop.zotero.library_index import LibraryIndex
+from bibgenie_desktop.zotero.index.briefs import Brief, newest_in_database, newest_of
+from bibgenie_desktop.zotero.index.indexed_contents import IndexedItems, damaged
+from bibgenie_desktop.zotero.index.indexed_search import IndexedSearch
+from bibgenie_desktop.zotero.index.library_index import LibraryIndex
+from bibgenie_desktop.zotero.index.search import MetadataIndex
+from bibgenie_desktop.zotero.model.library import Contents
 from bibgenie_desktop.zotero.reading import T
-from bibgenie_desktop.zotero.search import MetadataIndex
 from bibgenie_desktop.zotero.source import LibrarySource, Taken, TakingCancelled
 
 log = logging.getLogger(__name__)

@@ -11,14 +11,20 @@ from typing import TypeVar
 
 from bibgenie_desktop.domain.errors import DocumentUnreadable
 from bibgenie_desktop.domain.locators import Locator
-from bibgenie_desktop.zotero.annotations import Annotation
-from bibgenie_desktop.zotero.attachments import Files
-from bibgenie_desktop.zotero.books import Books, Heading, SectionInfo, SectionText
-from bibgenie_desktop.zotero.documents import Documents, PageText, PdfInfo
-from bibgenie_desktop.zotero.fulltext import CACHE, read_cache
-from bibgenie_desktop.zotero.library import Attachment, Contents
-from bibgenie_desktop.zotero.page_images import AREA_DPI, DEFAULT_DPI, PageImage, cached_image, page_image
-from bibgenie_desktop.zotero.quotes import Verdict, check_across_pages, check_quote
+from bibgenie_desktop.zotero.citing.quotes import Verdict, check_across_pages, check_quote
+from bibgenie_desktop.zotero.files.attachments import Files
+from bibgenie_desktop.zotero.files.books import Books, Heading, SectionInfo, SectionText
+from bibgenie_desktop.zotero.files.documents import Documents, PageText, PdfInfo
+from bibgenie_desktop.zotero.files.page_images import (
+    AREA_DPI,
+    DEFAULT_DPI,
+    PageImage,
+    cached_image,
+    page_image,
+)
+from bibgenie_desktop.zotero.index.fulltext import CACHE, read_cache
+from bibgenie_desktop.zotero.model.annotations import Annotation
+from bibgenie_desktop.zotero.model.library import Attachment, Contents
 
 T = TypeVar("T")
 

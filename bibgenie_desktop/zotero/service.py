@@ -17,21 +17,21 @@ from pathlib import Path
 from bibgenie_desktop.domain.errors import LibraryUnavailable
 from bibgenie_desktop.domain.ids import Clock
 from bibgenie_desktop.domain.locators import Locator, split_id
-from bibgenie_desktop.zotero import links
-from bibgenie_desktop.zotero.attachments import Files
-from bibgenie_desktop.zotero.briefs import Brief
-from bibgenie_desktop.zotero.counts import CollectionCount, TagCount
-from bibgenie_desktop.zotero.documents import Documents
-from bibgenie_desktop.zotero.fulltext import Coverage
-from bibgenie_desktop.zotero.index_terms import Mode
-from bibgenie_desktop.zotero.indexing import Indexing
-from bibgenie_desktop.zotero.library import Attachment, Contents, Item, Library
+from bibgenie_desktop.zotero.files.attachments import Files
+from bibgenie_desktop.zotero.files.documents import Documents
+from bibgenie_desktop.zotero.index.briefs import Brief
+from bibgenie_desktop.zotero.index.fulltext import Coverage
+from bibgenie_desktop.zotero.index.indexing import Indexing
+from bibgenie_desktop.zotero.index.overview import counted_collections, counted_tags, known_ids
+from bibgenie_desktop.zotero.index.search import Hits, Query
+from bibgenie_desktop.zotero.index.terms import Mode
+from bibgenie_desktop.zotero.index.text_search import TextHits, search_texts
 from bibgenie_desktop.zotero.loading import Loading
-from bibgenie_desktop.zotero.overview import counted_collections, counted_tags, known_ids
+from bibgenie_desktop.zotero.model import links
+from bibgenie_desktop.zotero.model.counts import CollectionCount, TagCount
+from bibgenie_desktop.zotero.model.library import Attachment, Contents, Item, Library
 from bibgenie_desktop.zotero.reading import ReadableLibrary, T
-from bibgenie_desktop.zotero.search import Hits, Query
 from bibgenie_desktop.zotero.source import LibrarySource, SourceKind
-from bibgenie_desktop.zotero.text_search import TextHits, search_texts
 
 log = logging.getLogger(__name__)
 

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from bibgenie_desktop.domain.errors import BibGenieError
-from bibgenie_desktop.zotero.library import Contents
+from bibgenie_desktop.zotero.model.library import Contents
 
 SourceKind = Literal["files", "web"]
 

@@ -12,7 +12,7 @@ from bibgenie_desktop.gui.composer import Composer, ComposerState
 from bibgenie_desktop.gui.composer_dock import ComposerDock
 from bibgenie_desktop.gui.composer_edit import Dropped
 from bibgenie_desktop.gui.conversation.rows import AttachmentView
-from bibgenie_desktop.services.payloads import Payload
+from bibgenie_desktop.services.library.payloads import Payload
 from tests.gui.fit import clipped_texts
 
 

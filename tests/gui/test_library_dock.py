@@ -33,7 +33,7 @@ from bibgenie_desktop.gui.popovers.mentions import MentionList
 from bibgenie_desktop.gui.popovers.styles import StyleChooser
 from bibgenie_desktop.gui.session_rows import SessionLine
 from bibgenie_desktop.gui.window import MainWindow
-from bibgenie_desktop.services.browsing import Page, Scope
+from bibgenie_desktop.services.library.browsing import Page, Scope
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 from tests.gui.bench import Bench, bench
 from tests.gui.fit import LongTranslator, clipped
@@ -573,7 +573,7 @@ async def test_f6_reaches_the_search_and_down_the_list(qapp: QApplication, tmp_p
 
 def test_a_long_list_asks_only_for_what_is_seen(qapp: QApplication) -> None:
     from bibgenie_desktop.gui.docks.library.items import ItemList
-    from bibgenie_desktop.services.browsing import ItemRow
+    from bibgenie_desktop.services.library.browsing import ItemRow
 
     listed = ItemList()
     asked: list[int] = []
@@ -601,7 +601,7 @@ def test_a_long_list_asks_only_for_what_is_seen(qapp: QApplication) -> None:
 def test_places_are_spoken_with_count_level_and_fold(qapp: QApplication) -> None:
     from bibgenie_desktop.gui.docks.library import PlaceRow
     from bibgenie_desktop.gui.docks.library.places import PlaceModel
-    from bibgenie_desktop.services.browsing import Place
+    from bibgenie_desktop.services.library.browsing import Place
 
     model = PlaceModel()
     place = Place(Scope("collection", "u", "u-ABCDEFGH"), "Sleep", 12, 1, Scope("library", "u"), True)

@@ -13,8 +13,8 @@ from bibgenie_desktop.gui.docks.context.money import CostCard
 from bibgenie_desktop.gui.docks.trial import TrialCard
 from bibgenie_desktop.gui.popovers.models import ModelSwitcher
 from bibgenie_desktop.gui.presenters.cost_words import answer_words, cost_view
-from bibgenie_desktop.services.costs import Cost, SessionCost
-from bibgenie_desktop.services.prompt_cache import WARM_MS
+from bibgenie_desktop.services.spending.costs import Cost, SessionCost
+from bibgenie_desktop.services.spending.prompt_cache import WARM_MS
 from tests.fakes import Clock, Notebook
 from tests.gui.bench import Bench, bench
 from tests.scripted_server import ScriptedServer, text

@@ -29,7 +29,7 @@ from bibgenie_desktop.settings.secrets import SecretStore
 from tests.gui.bench import Bench, NoLibraries
 from tests.gui.fit import clipped
 from tests.scripted_server import ScriptedServer, error, text
-from tests.services.test_provider_setup import Ring
+from tests.services.configuring.test_provider_setup import Ring
 
 KEY = "sk-secret-4711-abcdefgh"
 

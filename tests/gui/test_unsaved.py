@@ -15,8 +15,8 @@ from tests.gui.bench import Bench, bench
 from tests.gui.test_context_dock import compact, point
 from tests.gui.test_settings import KEY, lab, settings
 from tests.scripted_server import ScriptedServer, text
+from tests.services.configuring.test_provider_setup import Ring
 from tests.services.desk import summary_text
-from tests.services.test_provider_setup import Ring
 
 
 async def test_esc_keeps_a_revised_summary_until_it_is_pressed_again(

@@ -24,7 +24,7 @@ from bibgenie_desktop.settings.secrets import SecretStore
 from tests.gui.bench import Bench
 from tests.gui.fit import clipped
 from tests.scripted_server import ScriptedServer
-from tests.services.test_provider_setup import Ring
+from tests.services.configuring.test_provider_setup import Ring
 from tests.zotero.helpers import SAMPLE
 from tests.zotero.online.test_liveness import zotero
 from tests.zotero.online.web_bench import many

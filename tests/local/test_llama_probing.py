@@ -9,7 +9,7 @@ import pytest
 from bibgenie_desktop.compose.application import Application
 from bibgenie_desktop.compose.options import Options
 from bibgenie_desktop.domain.entries import ModelEntry, ProviderEntry
-from bibgenie_desktop.services.provider_test import ModelsListed, Passed, WindowFound, WordCame
+from bibgenie_desktop.services.configuring.provider_test import ModelsListed, Passed, WindowFound, WordCame
 from tests.local.helpers import LlamaServer
 
 pytestmark = [pytest.mark.local, pytest.mark.patience(120)]

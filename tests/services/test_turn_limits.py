@@ -13,12 +13,12 @@ import pytest
 from bibgenie_desktop.domain.messages import AssistantMessage
 from bibgenie_desktop.domain.parts import Draft, text_of
 from bibgenie_desktop.services import events
-from bibgenie_desktop.services.costs import total
 from bibgenie_desktop.services.reply import MOST_TEXT, Endless, Reply
+from bibgenie_desktop.services.spending.costs import total
 from tests.scripted_server import Reply as Sent
 from tests.scripted_server import ScriptedServer, error, raw, text
 from tests.services.desk import ask, desk
-from tests.services.test_costs import PRICES
+from tests.services.spending.test_costs import PRICES
 
 
 def answer_of(path: tuple[object, ...]) -> AssistantMessage:

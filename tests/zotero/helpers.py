@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 
-from bibgenie_desktop.zotero.attachments import Files
-from bibgenie_desktop.zotero.discovery import Candidate, check_directory
-from bibgenie_desktop.zotero.documents import Documents
-from bibgenie_desktop.zotero.library import Contents, Item
-from bibgenie_desktop.zotero.local_source import LocalSource
-from bibgenie_desktop.zotero.reader import read_contents
+from bibgenie_desktop.zotero.files.attachments import Files
+from bibgenie_desktop.zotero.files.documents import Documents
+from bibgenie_desktop.zotero.local.discovery import Candidate, check_directory
+from bibgenie_desktop.zotero.local.local_source import LocalSource
+from bibgenie_desktop.zotero.local.reader import read_contents
+from bibgenie_desktop.zotero.local.snapshot import SnapshotSource
+from bibgenie_desktop.zotero.model.library import Contents, Item
 from bibgenie_desktop.zotero.service import ZoteroLibrary
-from bibgenie_desktop.zotero.snapshot import SnapshotSource
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "resources" / "sample-library"

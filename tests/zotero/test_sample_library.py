@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from bibgenie_desktop.domain.errors import DocumentUnreadable
-from bibgenie_desktop.zotero.attachments import Files
-from bibgenie_desktop.zotero.documents import Documents
+from bibgenie_desktop.zotero.files.attachments import Files
+from bibgenie_desktop.zotero.files.documents import Documents
 from tests.zotero.helpers import ROOT, SAMPLE, contents_of, hashes
 
 

@@ -17,12 +17,12 @@ import pytest
 
 from bibgenie_desktop.domain.errors import DocumentUnreadable, LibraryUnavailable
 from bibgenie_desktop.domain.locators import Locator
-from bibgenie_desktop.zotero import index_build
-from bibgenie_desktop.zotero.discovery import Candidate
-from bibgenie_desktop.zotero.local_source import LocalSource
-from bibgenie_desktop.zotero.search import Query
+from bibgenie_desktop.zotero.index import build as index_build
+from bibgenie_desktop.zotero.index.search import Query
+from bibgenie_desktop.zotero.local.discovery import Candidate
+from bibgenie_desktop.zotero.local.local_source import LocalSource
+from bibgenie_desktop.zotero.local.snapshot import Snapshot, SnapshotSource
 from bibgenie_desktop.zotero.service import LibraryStatus, ZoteroLibrary
-from bibgenie_desktop.zotero.snapshot import Snapshot, SnapshotSource
 from bibgenie_desktop.zotero.source import TakingCancelled
 from tests.zotero.helpers import SAMPLE, library_of, now, opened_library, retitle, sample_copy, titled
 
@@ -165,7 +165,7 @@ async def test_closing_stops_a_load_that_waits_for_zotero(tmp_path: Path) -> Non
 async def test_a_large_first_copy_is_checked_after_it_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bibgenie_desktop.zotero.snapshot.CHECK_AT_ONCE", 1000)
+    monkeypatch.setattr("bibgenie_desktop.zotero.local.snapshot.CHECK_AT_ONCE", 1000)
     zotero = sample_copy(tmp_path / "Zotero")
     with contextlib.closing(sqlite3.connect(zotero / "zotero.sqlite")) as db, db:
         db.execute("CREATE TABLE filler (x)")

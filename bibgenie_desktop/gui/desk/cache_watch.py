@@ -16,7 +16,7 @@ from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import tr
 from bibgenie_desktop.gui.window import MainWindow
 from bibgenie_desktop.services.chat import Chat
-from bibgenie_desktop.services.prompt_cache import WarmCache
+from bibgenie_desktop.services.spending.prompt_cache import WarmCache
 from bibgenie_desktop.services.workspace import Workspace
 
 

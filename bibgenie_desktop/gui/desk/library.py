@@ -23,11 +23,11 @@ from bibgenie_desktop.gui.presenters.sessions import SessionsPresenter
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import plural, tr
 from bibgenie_desktop.gui.window import MainWindow
-from bibgenie_desktop.services.attaching import Attached
-from bibgenie_desktop.services.browsing import ItemRow
-from bibgenie_desktop.services.library_room import LibraryRoom
-from bibgenie_desktop.services.payloads import Payload
-from bibgenie_desktop.services.referencing import Form
+from bibgenie_desktop.services.library.attaching import Attached
+from bibgenie_desktop.services.library.browsing import ItemRow
+from bibgenie_desktop.services.library.library_room import LibraryRoom
+from bibgenie_desktop.services.library.payloads import Payload
+from bibgenie_desktop.services.library.referencing import Form
 from bibgenie_desktop.services.workspace import Workspace
 
 MOST_AT_ONCE = 30

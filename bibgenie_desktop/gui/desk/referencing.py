@@ -20,8 +20,8 @@ from bibgenie_desktop.gui.presenters.chat import ChatPresenter
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import plural, tr
 from bibgenie_desktop.gui.window import MainWindow
-from bibgenie_desktop.services.library_room import LibraryRoom
-from bibgenie_desktop.services.referencing import STYLED, SUFFIXES, Form, StyleName, Written
+from bibgenie_desktop.services.library.library_room import LibraryRoom
+from bibgenie_desktop.services.library.referencing import STYLED, SUFFIXES, Form, StyleName, Written
 from bibgenie_desktop.services.workspace import Workspace
 
 KEPT_STYLE = "citation_style"

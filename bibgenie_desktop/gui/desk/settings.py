@@ -21,8 +21,8 @@ from bibgenie_desktop.gui.settings.zotero_page import ZoteroPage
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.theme import Appearance, current
 from bibgenie_desktop.gui.tr import tr
-from bibgenie_desktop.services.provider_setup import ProviderSetup
-from bibgenie_desktop.services.web_library import WebLibraries
+from bibgenie_desktop.services.configuring.provider_setup import ProviderSetup
+from bibgenie_desktop.services.library.web_library import WebLibraries
 from bibgenie_desktop.services.workspace import Workspace
 
 

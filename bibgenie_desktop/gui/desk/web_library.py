@@ -13,7 +13,7 @@ from bibgenie_desktop.gui.presenters.zotero_live import ZoteroLivePresenter
 from bibgenie_desktop.gui.settings.zotero_page import ZoteroPage
 from bibgenie_desktop.gui.settings.zotero_web import WebLibraryDialog
 from bibgenie_desktop.gui.tasks import Tasks
-from bibgenie_desktop.services.web_library import WebLibraries
+from bibgenie_desktop.services.library.web_library import WebLibraries
 
 
 class WebLibraryDesk(QObject):

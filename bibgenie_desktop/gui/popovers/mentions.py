@@ -14,7 +14,7 @@ from bibgenie_desktop.gui.docks.library.item_delegate import HIGH, ROW, ItemDele
 from bibgenie_desktop.gui.docks.library.items import spoken
 from bibgenie_desktop.gui.theme import px
 from bibgenie_desktop.gui.tr import tr
-from bibgenie_desktop.services.browsing import ItemRow
+from bibgenie_desktop.services.library.browsing import ItemRow
 
 Index = QModelIndex | QPersistentModelIndex
 CHOOSING: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab)

@@ -20,7 +20,7 @@ from bibgenie_desktop.gui.components import Glyph, Popover, box, column, label, 
 from bibgenie_desktop.gui.theme import current, px
 from bibgenie_desktop.gui.theme.tokens import RADIUS
 from bibgenie_desktop.gui.tr import harmless, tr
-from bibgenie_desktop.services.referencing import StyleName
+from bibgenie_desktop.services.library.referencing import StyleName
 
 LINE = 28
 Index = QModelIndex | QPersistentModelIndex

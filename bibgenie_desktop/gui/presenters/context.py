@@ -25,10 +25,10 @@ from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import tr
 from bibgenie_desktop.gui.when import ago
 from bibgenie_desktop.services.chat import Chat
-from bibgenie_desktop.services.costs import money
 from bibgenie_desktop.services.planner import Plan
 from bibgenie_desktop.services.preview import DryRun
-from bibgenie_desktop.services.prompt_cache import Cached, WarmCache, cached, warm_cache
+from bibgenie_desktop.services.spending.costs import money
+from bibgenie_desktop.services.spending.prompt_cache import Cached, WarmCache, cached, warm_cache
 from bibgenie_desktop.services.workspace import Workspace
 
 WAIT_MS = 250

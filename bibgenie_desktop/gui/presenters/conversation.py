@@ -20,7 +20,7 @@ from bibgenie_desktop.gui.presenters.transcript import Entry, Facts, live_row, r
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.services import events
 from bibgenie_desktop.services.chat import Chat
-from bibgenie_desktop.services.citing import CheckedCitation
+from bibgenie_desktop.services.library.citing import CheckedCitation
 from bibgenie_desktop.services.workspace import Workspace
 
 BEGINNINGS = (SessionState.PREFLIGHT, SessionState.COMPACTING)

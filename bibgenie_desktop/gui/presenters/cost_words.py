@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from bibgenie_desktop.gui.docks.context.values import CostView
 from bibgenie_desktop.gui.tr import percent, plural, thousands, tr
-from bibgenie_desktop.services.costs import Cost, SessionCost, money
-from bibgenie_desktop.services.prompt_cache import Cached, WarmCache
+from bibgenie_desktop.services.spending.costs import Cost, SessionCost, money
+from bibgenie_desktop.services.spending.prompt_cache import Cached, WarmCache
 
 
 def cost_view(cost: SessionCost, cached: Cached | None, label: Callable[[str], str]) -> CostView | None:

@@ -17,8 +17,8 @@ from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.gui.docks.library import ListHead, PlaceRow
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import tr
-from bibgenie_desktop.services.browsing import Browsing, Listing, Order, Page, Place, Scope, TagRow
-from bibgenie_desktop.services.library_room import LibraryRoom
+from bibgenie_desktop.services.library.browsing import Browsing, Listing, Order, Page, Place, Scope, TagRow
+from bibgenie_desktop.services.library.library_room import LibraryRoom
 from bibgenie_desktop.services.workspace import Workspace
 
 TYPING_MS: Final = 160

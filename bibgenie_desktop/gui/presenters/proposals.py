@@ -23,7 +23,7 @@ from bibgenie_desktop.gui.presenters.transcript import citation_views
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import tr
 from bibgenie_desktop.services.chat import Chat
-from bibgenie_desktop.services.citing import CheckedCitation
+from bibgenie_desktop.services.library.citing import CheckedCitation
 from bibgenie_desktop.services.tools.base import Card, Decision
 from bibgenie_desktop.services.workspace import Workspace
 from bibgenie_desktop.services.zotero_changes.executor import Proposal, Settled

@@ -14,7 +14,7 @@ from bibgenie_desktop.gui.presenters.provider_words import key_words
 from bibgenie_desktop.gui.settings.values import KeyView
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import tr
-from bibgenie_desktop.services.provider_setup import ProviderSetup
+from bibgenie_desktop.services.configuring.provider_setup import ProviderSetup
 
 
 class ProviderKeys(QObject):

@@ -9,8 +9,8 @@ from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.gui.settings.values import KeyView, ModelLine, TestView, Tone
 from bibgenie_desktop.gui.tr import number, plural, tr
-from bibgenie_desktop.services.provider_setup import KeyState
-from bibgenie_desktop.services.provider_test import (
+from bibgenie_desktop.services.configuring.provider_setup import KeyState
+from bibgenie_desktop.services.configuring.provider_test import (
     AddressChecked,
     Asked,
     Failed,

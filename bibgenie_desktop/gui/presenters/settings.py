@@ -35,8 +35,8 @@ from bibgenie_desktop.gui.settings.values import (
 )
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import tr
-from bibgenie_desktop.services.provider_setup import ProviderSetup
-from bibgenie_desktop.services.provider_test import Passed
+from bibgenie_desktop.services.configuring.provider_setup import ProviderSetup
+from bibgenie_desktop.services.configuring.provider_test import Passed
 from bibgenie_desktop.services.workspace import Workspace
 from bibgenie_desktop.settings.models import Said, profile_of
 from bibgenie_desktop.settings.preferences import RESERVED_IDS

@@ -12,7 +12,7 @@ from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.gui.docks.library import Texts
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import number, tr
-from bibgenie_desktop.services.library_room import Coverage, LibraryRoom
+from bibgenie_desktop.services.library.library_room import Coverage, LibraryRoom
 from bibgenie_desktop.services.workspace import Workspace
 
 SHOWN_MS: Final = 300

@@ -32,7 +32,7 @@ from bibgenie_desktop.gui.conversation.rows import (
 from bibgenie_desktop.gui.presenters.steps import running_summary, step_of, summary_of
 from bibgenie_desktop.gui.tr import thousands, tr
 from bibgenie_desktop.gui.when import clock_time
-from bibgenie_desktop.services.citing import CheckedCitation
+from bibgenie_desktop.services.library.citing import CheckedCitation
 
 Entry = Message | Placeholder
 

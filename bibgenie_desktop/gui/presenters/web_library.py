@@ -17,7 +17,7 @@ from bibgenie_desktop.gui.settings.values import KeyView
 from bibgenie_desktop.gui.settings.zotero_values import WebView
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import harmless, number, plural, tr
-from bibgenie_desktop.services.web_library import SyncProgress, WebAccountFound, WebLibraries
+from bibgenie_desktop.services.library.web_library import SyncProgress, WebAccountFound, WebLibraries
 
 
 class WebLibraryPresenter(QObject):

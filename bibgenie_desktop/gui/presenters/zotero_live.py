@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from bibgenie_desktop.gui.settings.zotero_values import LiveView
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.tr import harmless, tr
-from bibgenie_desktop.services.web_library import Liveness, WebLibraries
+from bibgenie_desktop.services.library.web_library import Liveness, WebLibraries
 
 SWITCH: Final = "Allow other applications on this computer to communicate with Zotero"
 """As Zotero itself writes it."""

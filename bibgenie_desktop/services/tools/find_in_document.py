@@ -17,11 +17,11 @@ from bibgenie_desktop.services.tools.base import ToolResult
 from bibgenie_desktop.services.tools.presenting import counted, fenced, page_resource, without_empty
 from bibgenie_desktop.services.tools.sections import section_resource
 from bibgenie_desktop.services.tools.targets import find_document
-from bibgenie_desktop.zotero.books import SectionText
-from bibgenie_desktop.zotero.documents import PageText
-from bibgenie_desktop.zotero.folding import fold_same_length
-from bibgenie_desktop.zotero.library import Attachment
-from bibgenie_desktop.zotero.links import item_label
+from bibgenie_desktop.zotero.files.books import SectionText
+from bibgenie_desktop.zotero.files.documents import PageText
+from bibgenie_desktop.zotero.model.folding import fold_same_length
+from bibgenie_desktop.zotero.model.library import Attachment
+from bibgenie_desktop.zotero.model.links import item_label
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST, DEFAULT = 50, 20

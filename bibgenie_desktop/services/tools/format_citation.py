@@ -13,10 +13,10 @@ from bibgenie_desktop.services.tools.arguments import Arguments, BadArguments
 from bibgenie_desktop.services.tools.base import ToolResult
 from bibgenie_desktop.services.tools.presenting import counted, fenced, item_resource
 from bibgenie_desktop.services.tools.targets import unknown_id
-from bibgenie_desktop.zotero.citations import UnknownStyle, find_style, format_items, installed_styles
-from bibgenie_desktop.zotero.csl import csl_item
-from bibgenie_desktop.zotero.library import Item
-from bibgenie_desktop.zotero.references import bibtex, ris
+from bibgenie_desktop.zotero.citing.citations import UnknownStyle, find_style, format_items, installed_styles
+from bibgenie_desktop.zotero.citing.csl import csl_item
+from bibgenie_desktop.zotero.citing.references import bibtex, ris
+from bibgenie_desktop.zotero.model.library import Item
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST = 50

@@ -19,11 +19,11 @@ from bibgenie_desktop.services.tools.presenting import (
     without_empty,
 )
 from bibgenie_desktop.services.tools.targets import unknown_id
-from bibgenie_desktop.zotero.annotations import COLORS, TYPES, Annotation
-from bibgenie_desktop.zotero.filters import Filters, UnknownValue, compile_filters
-from bibgenie_desktop.zotero.folding import fold, key
-from bibgenie_desktop.zotero.listing import fitting_ids
-from bibgenie_desktop.zotero.overview import marks_in, marks_of
+from bibgenie_desktop.zotero.index.filters import Filters, UnknownValue, compile_filters
+from bibgenie_desktop.zotero.index.listing import fitting_ids
+from bibgenie_desktop.zotero.index.overview import marks_in, marks_of
+from bibgenie_desktop.zotero.model.annotations import COLORS, TYPES, Annotation
+from bibgenie_desktop.zotero.model.folding import fold, key
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST, DEFAULT = 100, 50

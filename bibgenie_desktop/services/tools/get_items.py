@@ -19,9 +19,9 @@ from bibgenie_desktop.services.tools.presenting import (
     without_empty,
 )
 from bibgenie_desktop.services.tools.targets import unknown_id
-from bibgenie_desktop.zotero.csl import csl_item
-from bibgenie_desktop.zotero.library import Creator, Item
-from bibgenie_desktop.zotero.overview import notes_of
+from bibgenie_desktop.zotero.citing.csl import csl_item
+from bibgenie_desktop.zotero.index.overview import notes_of
+from bibgenie_desktop.zotero.model.library import Creator, Item
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST = 20

@@ -18,10 +18,10 @@ from bibgenie_desktop.services.tools.presenting import (
     without_empty,
 )
 from bibgenie_desktop.services.tools.targets import unknown_id
-from bibgenie_desktop.zotero.folding import fold
-from bibgenie_desktop.zotero.library import Note
-from bibgenie_desktop.zotero.note_markdown import note_markdown
-from bibgenie_desktop.zotero.overview import notes_of
+from bibgenie_desktop.zotero.index.overview import notes_of
+from bibgenie_desktop.zotero.model.folding import fold
+from bibgenie_desktop.zotero.model.library import Note
+from bibgenie_desktop.zotero.notes.note_markdown import note_markdown
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST_LINES, LINES = 400, 200

@@ -12,7 +12,7 @@ from bibgenie_desktop.services.tools.base import ToolResult
 from bibgenie_desktop.services.tools.presenting import counted, fenced, item_resource, page_of, without_empty
 from bibgenie_desktop.services.tools.sections import section_rows, source_of
 from bibgenie_desktop.services.tools.targets import find_document
-from bibgenie_desktop.zotero.library import Attachment
+from bibgenie_desktop.zotero.model.library import Attachment
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST, DEFAULT = 300, 150

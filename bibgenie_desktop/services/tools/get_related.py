@@ -18,9 +18,9 @@ from bibgenie_desktop.services.tools.presenting import (
 )
 from bibgenie_desktop.services.tools.search_items import item_row
 from bibgenie_desktop.services.tools.targets import unknown_id
-from bibgenie_desktop.zotero.folding import key
-from bibgenie_desktop.zotero.library import Item
-from bibgenie_desktop.zotero.listing import Common, candidates
+from bibgenie_desktop.zotero.index.listing import Common, candidates
+from bibgenie_desktop.zotero.model.folding import key
+from bibgenie_desktop.zotero.model.library import Item
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST, DEFAULT = 25, 10

@@ -9,9 +9,9 @@ from bibgenie_desktop.domain.models import ToolSpec
 from bibgenie_desktop.services.tools.arguments import Arguments, BadArguments
 from bibgenie_desktop.services.tools.base import ToolResult
 from bibgenie_desktop.services.tools.presenting import counted, fenced, page_of, teach, without_empty
-from bibgenie_desktop.zotero.counts import CollectionCount
-from bibgenie_desktop.zotero.filters import UnknownValue, find_collections, find_library
-from bibgenie_desktop.zotero.folding import fold
+from bibgenie_desktop.zotero.index.filters import UnknownValue, find_collections, find_library
+from bibgenie_desktop.zotero.model.counts import CollectionCount
+from bibgenie_desktop.zotero.model.folding import fold
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST, DEFAULT = 200, 100

@@ -17,10 +17,10 @@ from bibgenie_desktop.services.tools.presenting import (
     without_empty,
 )
 from bibgenie_desktop.services.tools.search_items import item_row
-from bibgenie_desktop.zotero.filters import Filters, UnknownValue, compile_filters, find_collections
-from bibgenie_desktop.zotero.folding import key
-from bibgenie_desktop.zotero.library import Note
-from bibgenie_desktop.zotero.listing import Order, ordered_ids
+from bibgenie_desktop.zotero.index.filters import Filters, UnknownValue, compile_filters, find_collections
+from bibgenie_desktop.zotero.index.listing import Order, ordered_ids
+from bibgenie_desktop.zotero.model.folding import key
+from bibgenie_desktop.zotero.model.library import Note
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST, DEFAULT = 50, 25

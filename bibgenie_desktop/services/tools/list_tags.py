@@ -10,11 +10,11 @@ from bibgenie_desktop.domain.models import ToolSpec
 from bibgenie_desktop.services.tools.arguments import Arguments, BadArguments
 from bibgenie_desktop.services.tools.base import ToolResult
 from bibgenie_desktop.services.tools.presenting import counted, fenced, page_of, teach, without_empty
-from bibgenie_desktop.zotero.annotations import color_name
-from bibgenie_desktop.zotero.counts import TagCount
-from bibgenie_desktop.zotero.filters import Filters, UnknownValue, find_collections, find_library
-from bibgenie_desktop.zotero.folding import fold
-from bibgenie_desktop.zotero.listing import fitting
+from bibgenie_desktop.zotero.index.filters import Filters, UnknownValue, find_collections, find_library
+from bibgenie_desktop.zotero.index.listing import fitting
+from bibgenie_desktop.zotero.model.annotations import color_name
+from bibgenie_desktop.zotero.model.counts import TagCount
+from bibgenie_desktop.zotero.model.folding import fold
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST, DEFAULT = 200, 50

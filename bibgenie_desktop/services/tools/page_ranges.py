@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bibgenie_desktop.services.tools.arguments import BadArguments
-from bibgenie_desktop.zotero.documents import PdfInfo
+from bibgenie_desktop.zotero.files.documents import PdfInfo
 
 _RANGE = re.compile(
     r"(?:pages?|pp?)?\.?\s*([^\s,;–—-]+)(?:\s*[-–—]\s*(?:pp?\.?\s*)?([^\s,;–—-]*))?", re.IGNORECASE

@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 
 from bibgenie_desktop.domain.locators import Locator, LocatorKind, Resource
 from bibgenie_desktop.services.tools.base import UNTRUSTED
-from bibgenie_desktop.zotero.annotations import Annotation
-from bibgenie_desktop.zotero.documents import PageText
-from bibgenie_desktop.zotero.filters import UnknownValue
-from bibgenie_desktop.zotero.library import Attachment, Contents, Item, Note
-from bibgenie_desktop.zotero.links import item_label
+from bibgenie_desktop.zotero.files.documents import PageText
+from bibgenie_desktop.zotero.index.filters import UnknownValue
+from bibgenie_desktop.zotero.model.annotations import Annotation
+from bibgenie_desktop.zotero.model.library import Attachment, Contents, Item, Note
+from bibgenie_desktop.zotero.model.links import item_label
 
 T = TypeVar("T")
 

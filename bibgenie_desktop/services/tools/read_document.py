@@ -14,10 +14,10 @@ from bibgenie_desktop.services.tools.page_ranges import extent, parse_pages
 from bibgenie_desktop.services.tools.presenting import counted, fenced, page_resource, without_empty
 from bibgenie_desktop.services.tools.sections import extract_result, read_section
 from bibgenie_desktop.services.tools.targets import find_document
-from bibgenie_desktop.zotero.documents import NO_TEXT, PageText
-from bibgenie_desktop.zotero.garbled import garbled
-from bibgenie_desktop.zotero.library import Attachment, Item
-from bibgenie_desktop.zotero.links import item_label
+from bibgenie_desktop.zotero.files.documents import NO_TEXT, PageText
+from bibgenie_desktop.zotero.files.garbled import garbled
+from bibgenie_desktop.zotero.model.library import Attachment, Item
+from bibgenie_desktop.zotero.model.links import item_label
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST, DEFAULT = 40_000, 12_000

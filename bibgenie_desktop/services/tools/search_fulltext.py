@@ -20,14 +20,14 @@ from bibgenie_desktop.services.tools.presenting import (
     without_empty,
 )
 from bibgenie_desktop.services.tools.targets import unknown_id
-from bibgenie_desktop.zotero.documents import PageText
-from bibgenie_desktop.zotero.filters import Filters, UnknownValue, compile_filters
-from bibgenie_desktop.zotero.index_terms import Mode, question
-from bibgenie_desktop.zotero.links import item_label
-from bibgenie_desktop.zotero.listing import fitting_ids
-from bibgenie_desktop.zotero.quotes import check_quote
+from bibgenie_desktop.zotero.citing.quotes import check_quote
+from bibgenie_desktop.zotero.files.documents import PageText
+from bibgenie_desktop.zotero.index.filters import Filters, UnknownValue, compile_filters
+from bibgenie_desktop.zotero.index.listing import fitting_ids
+from bibgenie_desktop.zotero.index.terms import Mode, question
+from bibgenie_desktop.zotero.index.text_search import Snippet, TextHit
+from bibgenie_desktop.zotero.model.links import item_label
 from bibgenie_desktop.zotero.service import ZoteroLibrary
-from bibgenie_desktop.zotero.text_search import Snippet, TextHit
 
 MOST, DEFAULT = 25, 10
 _IDS = 50

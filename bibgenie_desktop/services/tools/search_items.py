@@ -18,9 +18,9 @@ from bibgenie_desktop.services.tools.presenting import (
     teach,
     without_empty,
 )
-from bibgenie_desktop.zotero.filters import Filters, UnknownValue
-from bibgenie_desktop.zotero.library import Item
-from bibgenie_desktop.zotero.search import Hits, Query, Sort
+from bibgenie_desktop.zotero.index.filters import Filters, UnknownValue
+from bibgenie_desktop.zotero.index.search import Hits, Query, Sort
+from bibgenie_desktop.zotero.model.library import Item
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST, DEFAULT = 25, 10

@@ -15,9 +15,9 @@ from bibgenie_desktop.services.tools.presenting import (
     named,
     without_empty,
 )
-from bibgenie_desktop.zotero.books import SectionInfo, SectionText
-from bibgenie_desktop.zotero.library import Attachment, Item
-from bibgenie_desktop.zotero.links import item_label
+from bibgenie_desktop.zotero.files.books import SectionInfo, SectionText
+from bibgenie_desktop.zotero.model.library import Attachment, Item
+from bibgenie_desktop.zotero.model.links import item_label
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 _LISTED = 20

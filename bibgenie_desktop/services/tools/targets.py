@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bibgenie_desktop.domain.locators import split_id
 from bibgenie_desktop.services.tools.arguments import BadArguments
-from bibgenie_desktop.zotero.library import Attachment, Item
+from bibgenie_desktop.zotero.model.library import Attachment, Item
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 _ORDER = ("pdf", "epub", "text", "html")

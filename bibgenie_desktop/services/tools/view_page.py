@@ -11,8 +11,8 @@ from bibgenie_desktop.services.showing import Showing
 from bibgenie_desktop.services.tools.arguments import Arguments, BadArguments
 from bibgenie_desktop.services.tools.base import ToolResult
 from bibgenie_desktop.services.tools.presenting import fenced
-from bibgenie_desktop.zotero.page_drawing import LEAST_DPI, MOST_DPI
-from bibgenie_desktop.zotero.page_images import DEFAULT_DPI
+from bibgenie_desktop.zotero.files.page_drawing import LEAST_DPI, MOST_DPI
+from bibgenie_desktop.zotero.files.page_images import DEFAULT_DPI
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 

@@ -15,8 +15,8 @@ from bibgenie_desktop.services.tools.arguments import BadArguments
 from bibgenie_desktop.services.tools.base import Card
 from bibgenie_desktop.services.tools.targets import unknown_id
 from bibgenie_desktop.services.zotero_changes.naming import LibraryNaming
-from bibgenie_desktop.zotero.library import Collection, Contents, Item, Library
-from bibgenie_desktop.zotero.links import item_label
+from bibgenie_desktop.zotero.model.library import Collection, Contents, Item, Library
+from bibgenie_desktop.zotero.model.links import item_label
 from bibgenie_desktop.zotero.online.changes import Change, CollectionChange, Kind, NoteChange, TagsChange
 from bibgenie_desktop.zotero.online.note_html import MOST, note_html
 from bibgenie_desktop.zotero.service import ZoteroLibrary

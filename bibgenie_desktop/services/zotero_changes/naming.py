@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from bibgenie_desktop.domain.locators import Locator, LocatorKind, split_id
-from bibgenie_desktop.zotero import links
-from bibgenie_desktop.zotero.annotations import Annotation
-from bibgenie_desktop.zotero.library import Attachment, Item, Library
+from bibgenie_desktop.zotero.index.overview import marks_in
+from bibgenie_desktop.zotero.model import links
+from bibgenie_desktop.zotero.model.annotations import Annotation
+from bibgenie_desktop.zotero.model.library import Attachment, Item, Library
 from bibgenie_desktop.zotero.online.note_rules import Cited
-from bibgenie_desktop.zotero.overview import marks_in
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 SITE: Final = "http://zotero.org"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
-from bibgenie_desktop.zotero.note_markdown import note_markdown
+from bibgenie_desktop.zotero.notes.note_markdown import note_markdown
 
 KEY_LETTERS: Final = "23456789ABCDEFGHIJKLMNPQRSTUVWXYZ"
 Kind: TypeAlias = Literal["note", "tags", "collection"]

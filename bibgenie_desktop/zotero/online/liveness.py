@@ -10,7 +10,7 @@ import http.client
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from bibgenie_desktop.zotero.running import PORT
+from bibgenie_desktop.zotero.local.running import PORT
 
 State = Literal["open", "off", "old", "closed", "taken", "silent"]
 """`open`: the local interface answers. `off`: its switch is off. `old`: a Zotero without one. `closed`:

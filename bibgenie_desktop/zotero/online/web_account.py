@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from bibgenie_desktop.domain.ids import Clock
-from bibgenie_desktop.zotero.library import Attachment
+from bibgenie_desktop.zotero.model.library import Attachment
 from bibgenie_desktop.zotero.online.client import WEB, KeyOwner, MakeHttp, key_owner
 from bibgenie_desktop.zotero.online.errors import ZoteroBusy, ZoteroKeyRefused
 from bibgenie_desktop.zotero.online.web_cache import WebCache, stored_file

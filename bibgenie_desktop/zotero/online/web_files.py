@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Final
 
 from bibgenie_desktop.domain.errors import DocumentUnreadable, UserError
-from bibgenie_desktop.zotero.attachments import LINKED_FILE, Files
-from bibgenie_desktop.zotero.fulltext import CACHE
-from bibgenie_desktop.zotero.library import Attachment, AttachmentStatus
+from bibgenie_desktop.zotero.files.attachments import LINKED_FILE, Files
+from bibgenie_desktop.zotero.index.fulltext import CACHE
+from bibgenie_desktop.zotero.model.library import Attachment, AttachmentStatus
 from bibgenie_desktop.zotero.online.web_cache import FILES
 
 MOST_BYTES: Final = 2 << 30

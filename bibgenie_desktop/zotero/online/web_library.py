@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from bibgenie_desktop.domain.errors import DocumentUnreadable, UserError
 from bibgenie_desktop.domain.ids import Clock
-from bibgenie_desktop.zotero.documents import Documents
-from bibgenie_desktop.zotero.library import Attachment
+from bibgenie_desktop.zotero.files.documents import Documents
+from bibgenie_desktop.zotero.model.library import Attachment
 from bibgenie_desktop.zotero.online.web_account import WebAccount
 from bibgenie_desktop.zotero.online.web_files import WebFiles
 from bibgenie_desktop.zotero.online.web_progress import SyncProgress

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from bibgenie_desktop.zotero.annotations import TYPES
-from bibgenie_desktop.zotero.attachments import (
+from bibgenie_desktop.zotero.files.attachments import (
     EMBEDDED_IMAGE,
     IMPORTED_FILE,
     IMPORTED_URL,
     LINKED_FILE,
     LINKED_URL,
 )
+from bibgenie_desktop.zotero.model.annotations import TYPES
 
 _STANDING_FOR: Final = {
     "authority": "court issuingAuthority legislativeBody organization",

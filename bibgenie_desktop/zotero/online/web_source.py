@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Final
 
 from bibgenie_desktop.domain.errors import LibraryUnavailable, sentences
-from bibgenie_desktop.zotero.library import Contents
+from bibgenie_desktop.zotero.local.reader import read_contents
+from bibgenie_desktop.zotero.model.library import Contents
 from bibgenie_desktop.zotero.online.errors import ZoteroError
 from bibgenie_desktop.zotero.online.web_account import WebAccount
 from bibgenie_desktop.zotero.online.web_cache import WebCache
 from bibgenie_desktop.zotero.online.web_progress import SyncProgress
-from bibgenie_desktop.zotero.reader import read_contents
 from bibgenie_desktop.zotero.source import SourceKind, Taken
 
 POLL_S: Final = 3600.0

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from bibgenie_desktop.zotero.markup import pieces
+from bibgenie_desktop.zotero.notes.markup import pieces
 
 _PARSED: Final = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
 _YEAR: Final = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")

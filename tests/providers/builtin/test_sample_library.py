@@ -11,7 +11,7 @@ import pytest
 from bibgenie_desktop.domain.citations import citations_in
 from bibgenie_desktop.services.tools.base import Tool
 from bibgenie_desktop.services.tools.registry import library_tools
-from bibgenie_desktop.zotero.quotes import check_quote
+from bibgenie_desktop.zotero.citing.quotes import check_quote
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 from tests.providers.builtin.helpers import ASSISTANT, SMALL, Turn, ask, user
 from tests.zotero.helpers import SAMPLE, opened_library

@@ -11,7 +11,7 @@ import pytest
 
 from tests.services.tools.test_library_tools import desk
 from tests.zotero.helpers import generated, manifest, sample_copy
-from tests.zotero.test_reader import WALKER
+from tests.zotero.local.test_reader import WALKER
 
 
 async def test_annotations_of_an_item_come_in_reading_order_with_link_and_both_pages(tmp_path: Path) -> None:

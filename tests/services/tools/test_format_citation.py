@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bibgenie_desktop.zotero import plain_style
+from bibgenie_desktop.zotero.citing import plain_style
 from tests.services.tools.test_library_tools import desk
 from tests.zotero.helpers import SAMPLE, generated, sample_copy
 

@@ -17,7 +17,7 @@ from bibgenie_desktop.domain.locators import Locator
 from bibgenie_desktop.services.tools.base import Tool, ToolResult
 from bibgenie_desktop.services.tools.read_result import ReadResult
 from bibgenie_desktop.services.tools.registry import library_tools
-from bibgenie_desktop.zotero.library import Item
+from bibgenie_desktop.zotero.model.library import Item
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 from tests.zotero.helpers import SAMPLE, generated, manifest, opened_library, sample_copy, titled
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bibgenie_desktop.zotero.quotes import check_quote
+from bibgenie_desktop.zotero.citing.quotes import check_quote
 from tests.services.tools.test_library_tools import desk
 from tests.zotero.helpers import generated, manifest
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bibgenie_desktop.services.citing import CitationChecker
+from bibgenie_desktop.services.library.citing import CitationChecker
 from tests.services.tools.test_library_tools import desk, opened_fence
 from tests.zotero.helpers import SAMPLE, generated, manifest, sample_copy
 

@@ -13,7 +13,7 @@ from bibgenie_desktop.services.zotero_changes.executor import Proposal, Settled,
 from bibgenie_desktop.settings.resources import sample_library
 from bibgenie_desktop.storage.journal import JournalEntry
 from bibgenie_desktop.storage.store import Store
-from bibgenie_desktop.zotero.library import Contents
+from bibgenie_desktop.zotero.model.library import Contents
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 from tests.scripted_server import ScriptedServer
 from tests.services.desk import Desk, desk

@@ -16,8 +16,8 @@ from bibgenie_desktop.services.tools.base import Card, Decision, ToolResult
 from bibgenie_desktop.services.tools.propose_change import ProposeChange
 from bibgenie_desktop.storage.journal import NOT_ANSWERED, NOT_KNOWN
 from bibgenie_desktop.storage.store import Store
-from bibgenie_desktop.zotero.note_citations import cited_ids
-from bibgenie_desktop.zotero.note_markdown import note_markdown
+from bibgenie_desktop.zotero.notes.note_citations import cited_ids
+from bibgenie_desktop.zotero.notes.note_markdown import note_markdown
 from bibgenie_desktop.zotero.online.changes import NoteChange
 from tests.scripted_server import ScriptedServer, text, tool_calls
 from tests.services.desk import ask

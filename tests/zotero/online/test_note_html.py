@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bibgenie_desktop.zotero.note_citations import cited_ids
-from bibgenie_desktop.zotero.note_markdown import note_markdown
+from bibgenie_desktop.zotero.notes.note_citations import cited_ids
+from bibgenie_desktop.zotero.notes.note_markdown import note_markdown
 from bibgenie_desktop.zotero.online.note_html import note_html
 from bibgenie_desktop.zotero.online.note_rules import Cited
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from bibgenie_desktop.domain.errors import DocumentUnreadable, LibraryUnavailable, UserError
-from bibgenie_desktop.services.citing import CitationChecker
+from bibgenie_desktop.services.library.citing import CitationChecker
 from bibgenie_desktop.services.tools.base import Tool
 from bibgenie_desktop.services.tools.registry import library_tools
-from bibgenie_desktop.zotero.library import Attachment
+from bibgenie_desktop.zotero.model.library import Attachment
 from bibgenie_desktop.zotero.online.web_files import FileStore
 from bibgenie_desktop.zotero.online.web_library import WebLibrary
 from bibgenie_desktop.zotero.service import ZoteroLibrary
@@ -313,7 +313,7 @@ def test_files_not_used_for_longest_go_when_there_is_no_room(tmp_path: Path) -> 
     store = FileStore(tmp_path, most_bytes=2_500)
 
     def stored(key: str) -> Attachment:
-        from bibgenie_desktop.zotero.library import Library
+        from bibgenie_desktop.zotero.model.library import Library
 
         library = Library("u", "My Library")
         return Attachment(f"u-{key}", key, library, f"u-{key}", "T", "pdf", "", 0, f"storage:{key}.pdf")

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from bibgenie_desktop.zotero.local.reader import read_contents
 from bibgenie_desktop.zotero.online.web_cache import WebCache
 from bibgenie_desktop.zotero.online.web_values import multipart, note_title, stored_time
-from bibgenie_desktop.zotero.reader import read_contents
 from tests.zotero.helpers import SAMPLE
 from tests.zotero.online.web_json import web_libraries
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from bibgenie_desktop.domain.errors import Cancelled
-from bibgenie_desktop.zotero.note_citations import cited_ids
+from bibgenie_desktop.zotero.notes.note_citations import cited_ids
 from bibgenie_desktop.zotero.online.changes import (
     Change,
     CollectionChange,

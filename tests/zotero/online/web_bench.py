@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bibgenie_desktop.net.blocking import BlockingHttp
-from bibgenie_desktop.zotero.documents import Documents
-from bibgenie_desktop.zotero.library import Contents
+from bibgenie_desktop.zotero.files.documents import Documents
+from bibgenie_desktop.zotero.model.library import Contents
 from bibgenie_desktop.zotero.online.web_account import WebAccount
 from bibgenie_desktop.zotero.online.web_library import WebLibrary
 from bibgenie_desktop.zotero.online.web_progress import SyncProgress

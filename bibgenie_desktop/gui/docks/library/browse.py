@@ -26,8 +26,8 @@ from bibgenie_desktop.gui.docks.library.preview import Preview
 from bibgenie_desktop.gui.docks.library.values import ListHead
 from bibgenie_desktop.gui.theme import icons, px
 from bibgenie_desktop.gui.tr import number, tr
-from bibgenie_desktop.services.browsing import Order
-from bibgenie_desktop.services.item_details import ItemDetails
+from bibgenie_desktop.services.library.browsing import Order
+from bibgenie_desktop.services.library.item_details import ItemDetails
 
 ORDERS: tuple[tuple[Order, str], ...] = (
     ("added", "Newest first"),

@@ -8,7 +8,7 @@ from PySide6.QtCore import QMimeData, QPoint, Qt
 from PySide6.QtGui import QDrag, QMouseEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from bibgenie_desktop.services.payloads import IDS_FORMAT
+from bibgenie_desktop.services.library.payloads import IDS_FORMAT
 
 
 def mime_of(ids: Sequence[str], text: str) -> QMimeData:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 from bibgenie_desktop.gui.theme import current, icons
 from bibgenie_desktop.gui.theme.tokens import RADIUS
 from bibgenie_desktop.gui.tr import harmless, number, tr
-from bibgenie_desktop.services.browsing import ItemRow
+from bibgenie_desktop.services.library.browsing import ItemRow
 
 ROW = Qt.ItemDataRole.UserRole
 HIGH = 44

@@ -24,7 +24,7 @@ from bibgenie_desktop.gui.docks.library.dragging import mime_of
 from bibgenie_desktop.gui.docks.library.item_delegate import ROW, ItemDelegate
 from bibgenie_desktop.gui.theme import current
 from bibgenie_desktop.gui.tr import plural, tr
-from bibgenie_desktop.services.browsing import PAGE, ItemRow, Page
+from bibgenie_desktop.services.library.browsing import PAGE, ItemRow, Page
 
 Index = QModelIndex | QPersistentModelIndex
 BATCH = 4_000

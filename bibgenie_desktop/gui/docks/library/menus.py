@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from bibgenie_desktop.gui.components import Menu
 from bibgenie_desktop.gui.tr import tr
-from bibgenie_desktop.services.item_details import Piece
+from bibgenie_desktop.services.library.item_details import Piece
 
 COPIES = (
     ("citation", "Citation"),

@@ -16,8 +16,8 @@ from bibgenie_desktop.gui.docks.library.used import UsedPage
 from bibgenie_desktop.gui.docks.library.values import LibraryFacts, ListHead, PlaceRow, Texts, UsedSource
 from bibgenie_desktop.gui.docks.panel import Panel
 from bibgenie_desktop.gui.tr import tr
-from bibgenie_desktop.services.browsing import Page, Scope, TagRow
-from bibgenie_desktop.services.item_details import ItemDetails, Piece
+from bibgenie_desktop.services.library.browsing import Page, Scope, TagRow
+from bibgenie_desktop.services.library.item_details import ItemDetails, Piece
 
 
 class LibraryPanel(Panel):

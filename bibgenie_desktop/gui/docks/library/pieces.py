@@ -12,7 +12,7 @@ from bibgenie_desktop.gui.components import Glyph, column, label, row
 from bibgenie_desktop.gui.docks.library.dragging import drag, far_enough
 from bibgenie_desktop.gui.theme import current
 from bibgenie_desktop.gui.tr import harmless, tr
-from bibgenie_desktop.services.item_details import Piece
+from bibgenie_desktop.services.library.item_details import Piece
 
 ICONS: Final = {"attachment": "page", "note": "note", "annotation": "highlight"}
 WORDS: Final = {"attachment": "file", "note": "note", "annotation": "annotation"}

@@ -21,7 +21,7 @@ from bibgenie_desktop.gui.docks.library.values import PlaceRow
 from bibgenie_desktop.gui.theme import current, icons
 from bibgenie_desktop.gui.theme.tokens import RADIUS
 from bibgenie_desktop.gui.tr import harmless, number, plural, tr
-from bibgenie_desktop.services.browsing import Scope
+from bibgenie_desktop.services.library.browsing import Scope
 
 ROW = Qt.ItemDataRole.UserRole
 STEP = 14

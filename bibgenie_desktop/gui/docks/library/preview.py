@@ -14,8 +14,8 @@ from bibgenie_desktop.gui.docks.library.pieces import PieceLine
 from bibgenie_desktop.gui.docks.panel import scrolling
 from bibgenie_desktop.gui.theme import current
 from bibgenie_desktop.gui.tr import plural, tr
-from bibgenie_desktop.services.browsing import Scope, TagRow
-from bibgenie_desktop.services.item_details import ItemDetails, Piece, PieceKind
+from bibgenie_desktop.services.library.browsing import Scope, TagRow
+from bibgenie_desktop.services.library.item_details import ItemDetails, Piece, PieceKind
 
 MOST_PIECES: Final = 40
 """Lines of one kind that are made at first; the rest on demand."""

@@ -12,7 +12,7 @@ from bibgenie_desktop.gui.components import Glyph, Popover, box, column, label, 
 from bibgenie_desktop.gui.theme import current, icons, px
 from bibgenie_desktop.gui.theme.tokens import RADIUS
 from bibgenie_desktop.gui.tr import harmless, number, plural, tr
-from bibgenie_desktop.services.browsing import TagRow
+from bibgenie_desktop.services.library.browsing import TagRow
 
 TAG = Qt.ItemDataRole.UserRole
 CHOSEN = Qt.ItemDataRole.UserRole + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bibgenie_desktop.services.browsing import Order, Place, TagRow
+from bibgenie_desktop.services.library.browsing import Order, Place, TagRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Providers and models as a person sets them up and tests them."""

@@ -1,0 +1,1 @@
+"""What the window may ask of the Zotero library in use."""

@@ -1,0 +1,1 @@
+"""What requests cost, and what a prompt cache is worth."""

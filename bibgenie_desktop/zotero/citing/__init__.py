@@ -1,0 +1,1 @@
+"""Citing: styles, references for other programs, and the check of quotes."""

@@ -1,0 +1,97 @@
+"""Where the file of an attachment lies on this computer, and why there is none.
+
+Imported files are looked for in `storage/KEY` and nowhere else, whatever the database says; linked files
+where they were linked. Every look may block on a slow volume.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bibgenie_desktop.zotero.model.library import Attachment, AttachmentStatus
+
+IMPORTED_FILE, IMPORTED_URL, LINKED_FILE, LINKED_URL, EMBEDDED_IMAGE = range(5)
+_WINDOWS = re.compile(r"^(?:[A-Za-z]:[\\/]|\\\\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The directories of one library: Zotero's data, and the base of relative links where one is set."""
+
+    data_dir: Path
+    base: Path | None = None
+    windows: bool = os.name == "nt"
+
+    def locate(self, attachment: Attachment) -> Attachment:
+        """The same attachment with its path, status and reason as they are now."""
+        path, status, reason = self._find(attachment)
+        return replace(attachment, path=path, status=status, reason=reason)
+
+    def _find(self, attachment: Attachment) -> tuple[Path | None, AttachmentStatus, str]:
+        if attachment.link_mode == LINKED_URL:
+            return None, "linked URL", "It is a link to a web page, not a file."
+        stored = attachment.stored
+        if not stored:
+            return None, "missing", "Zotero has no file for it."
+        if attachment.link_mode == LINKED_FILE:
+            return self._linked(stored)
+        return self._imported(attachment.key, stored)
+
+    def _imported(self, key: str, stored: str) -> tuple[Path | None, AttachmentStatus, str]:
+        name = stored.removeprefix("storage:")
+        if not name or name.startswith(".zotero") or name in {".", ".."} or re.search(r"[/\\\x00]", name):
+            return None, "missing", "Its stored file name is not valid."
+        folder = self.data_dir / "storage" / key
+        found = _existing(folder, name)
+        if found is None:
+            return None, "missing", "Its file is not on this computer; Zotero may still have to download it."
+        try:
+            inside = found.resolve().is_relative_to(folder.resolve())
+        except OSError:
+            inside = False
+        if not inside:
+            return None, "missing", "Its file lies outside its own folder."
+        return found, "ok", ""
+
+    def _linked(self, stored: str) -> tuple[Path | None, AttachmentStatus, str]:
+        if stored.startswith("attachments:"):
+            parts = [p for p in stored.removeprefix("attachments:").split("/") if p]
+            if not parts or ".." in parts:
+                return None, "missing", "Its stored path is not valid."
+            if self.base is None:
+                return (
+                    None,
+                    "missing",
+                    "It is linked below Zotero's base directory for attachments, which is not set here.",
+                )
+            folder, name = self.base.joinpath(*parts[:-1]), parts[-1]
+        elif bool(_WINDOWS.match(stored)) != self.windows and (
+            _WINDOWS.match(stored) or stored.startswith("/")
+        ):
+            return None, "not on this computer", "It is linked to a place on another computer."
+        elif not Path(stored).is_absolute():
+            return None, "missing", "Its stored path cannot be read (an old link of another system)."
+        else:
+            folder, name = Path(stored).parent, Path(stored).name
+        found = _existing(folder, name)
+        if found is None:
+            return None, "missing", "Its linked file is not where it was linked."
+        return found, "ok", ""
+
+
+def _existing(folder: Path, name: str) -> Path | None:
+    """The file of this name, also where the disk spells its accents in another Unicode form."""
+    try:
+        for form in (name, unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name)):
+            if (folder / form).is_file():
+                return folder / form
+        if name.isascii():
+            return None
+        wanted = unicodedata.normalize("NFC", name)
+        return next((p for p in folder.iterdir() if unicodedata.normalize("NFC", p.name) == wanted), None)
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,1 @@
+"""The application's own index of a library: metadata and texts, built and kept beside the window."""

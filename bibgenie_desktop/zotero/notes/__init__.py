@@ -1,0 +1,1 @@
+"""Zotero's notes: their HTML, and Markdown for models and people."""

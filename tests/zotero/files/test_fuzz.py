@@ -1,0 +1,109 @@
+"""Files from strangers, changed at random: no crash, no hang, nothing read from elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from bibgenie_desktop.domain.errors import DocumentUnreadable
+from bibgenie_desktop.zotero.files.documents import Documents
+from bibgenie_desktop.zotero.local.prefs import parse_prefs
+from bibgenie_desktop.zotero.model.annotations import place_of
+from bibgenie_desktop.zotero.notes.note_citations import cited_ids
+from bibgenie_desktop.zotero.notes.note_markdown import note_markdown
+from tests.harness import Soak
+from tests.zotero.helpers import SAMPLE
+from tests.zotero.notes.test_note_markdown import CITED, MARKED
+
+NOTE = (
+    f'<div class="zotero-note znv1"><h1>T</h1><p>a <b>b</b> '
+    f'<span class="citation" data-citation="{CITED}">(c)</span>'
+    f'<span class="highlight" data-annotation="{MARKED}">m</span></p><ul><li>x<ol><li>y</li></ol></li></ul>'
+    '<table><tr><td>1</td><th>2</th></tr></table><pre class="math">$$x$$</pre>'
+    "<blockquote>q</blockquote></div>"
+)
+PREFS = (
+    'user_pref("extensions.zotero.dataDir", "C:\\\\Users\\\\\\u00e9\\\\Zotero");\n'
+    'user_pref("extensions.zotero.useDataDir", true);\nuser_pref("n", -12);\n'
+)
+POSITION = json.dumps(
+    {"pageIndex": 1, "rects": [[1.5, 2, 3, 4]], "type": "FragmentSelector", "value": "epubcfi(/6)"}
+)
+
+
+def mutated(text: str, rng: random.Random) -> str:
+    parts = list(text)
+    for _ in range(rng.randint(1, 10)):
+        place = rng.randrange(len(parts) or 1)
+        match rng.randrange(4):
+            case 0:
+                parts[place : place + 1] = rng.choice(
+                    ["<", ">", '"', "&#x0;", "\x00", "\ud800", "{", "\\u", "%"]
+                )
+            case 1:
+                del parts[place : place + rng.randint(1, 30)]
+            case 2:
+                parts[place:place] = parts[: rng.randint(1, 60)]
+            case 3:
+                parts[place:place] = [rng.choice(["<td>", "</div>", "<li>", "[[[", '","', "<!--", "]]>"])] * 5
+    return "".join(parts)
+
+
+def test_mutated_notes_keep_coming_out_as_text(soak: Soak) -> None:
+    for seed in range(soak.count(500, 10_000)):
+        html = mutated(NOTE, random.Random(seed))
+        text = note_markdown(html, "u")
+        assert len(text) < 20 * len(html) + 100, seed
+        for full_id in cited_ids(html):
+            assert full_id.startswith(("u-", "g")), seed
+
+
+def test_mutated_positions_of_annotations_never_fail(soak: Soak) -> None:
+    for seed in range(soak.count(500, 10_000)):
+        rng = random.Random(seed)
+        position, order = mutated(POSITION, rng), mutated("00001|000100|00105", rng)
+        for kind in ("pdf", "epub", "html"):
+            place = place_of(position, order, kind)
+            assert place.page_index is None or 0 <= place.page_index < 10**6, seed
+
+
+def test_mutated_preferences_give_values_or_nothing(soak: Soak) -> None:
+    for seed in range(soak.count(500, 10_000)):
+        for name, value in parse_prefs(mutated(PREFS, random.Random(seed))).items():
+            assert isinstance(value, str | int), seed
+            if isinstance(value, str):
+                (name + value).encode("utf-8")
+
+
+@pytest.mark.patience(600)
+async def test_mutated_pdfs_give_text_or_one_clear_error(tmp_path: Path, soak: Soak) -> None:
+    whole = next((SAMPLE / "storage").glob("*/Walker - 2002.pdf")).read_bytes()
+    path = tmp_path / "mutated.pdf"
+    documents = Documents(time_limit=5)
+    slowest = 0.0
+    try:
+        for seed in range(soak.count(500, 10_000)):
+            rng = random.Random(seed)
+            data = bytearray(whole)
+            for _ in range(rng.randint(1, 15)):
+                place = rng.randrange(len(data))
+                if rng.random() < 0.7:
+                    data[place] = rng.randrange(256)
+                else:
+                    del data[place : place + rng.randint(1, 50)]
+            path.write_bytes(data)
+            started = time.monotonic()
+            with contextlib.suppress(DocumentUnreadable):
+                await documents.pages_text(path, 0, 2)
+                await documents.ask(path, {"op": "outline"})
+            slowest = max(slowest, time.monotonic() - started)
+        assert slowest < 15
+        sound = next((SAMPLE / "storage").glob("*/Hu - 2020.pdf"))
+        assert await documents.page_count(sound) == 3
+    finally:
+        await documents.close()
