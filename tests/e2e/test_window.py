@@ -30,7 +30,7 @@ def test_tour_on_the_sample_library_does_what_it_says(tmp_path: Path) -> None:
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, f"{out}\n{err}"
     pictures = sorted(p.name for p in (tmp_path / "tour").glob("*.png"))
-    assert len(pictures) == 12
+    assert len(pictures) == 13
     assert pictures[0] == "01-welcome.png"
     transcript = (tmp_path / "tour" / "transcript.md").read_text(encoding="utf-8")
     for picture in pictures:
