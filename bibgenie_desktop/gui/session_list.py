@@ -18,12 +18,12 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem
 
 from bibgenie_desktop.gui.components import Menu
+from bibgenie_desktop.gui.components.list_rows import paint_ground, scroll_calmly
 from bibgenie_desktop.gui.session_rows import STATE_WORDS, Line, SectionLine, SessionLine
 from bibgenie_desktop.gui.theme import current, icons
-from bibgenie_desktop.gui.theme.tokens import RADIUS
 from bibgenie_desktop.gui.tr import tr
 from bibgenie_desktop.gui.when import exact
 
@@ -122,15 +122,7 @@ class SessionDelegate(QStyledItemDelegate):
             painter.drawText(place, int(Qt.AlignmentFlag.AlignBottom), line.title)
             painter.restore()
             return
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        if chosen or option.state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.color("selected" if chosen else "hover"))
-            painter.drawRoundedRect(area, RADIUS["control"], RADIUS["control"])
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QPen(theme.color("accent"), 2))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(QRectF(area).adjusted(1, 1, -1, -1), 6, 6)
+        chosen = paint_ground(painter, option, area)
         self._paint_line(painter, line, area.adjusted(theme.gap(10), 0, -theme.gap(10), 0), chosen)
         painter.restore()
 
@@ -197,9 +189,7 @@ class SessionList(QListView):
         self._lines.setParent(self)
         self.setModel(self._lines)
         self.setItemDelegate(SessionDelegate(self))
-        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setMouseTracking(True)
+        scroll_calmly(self)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._on_menu_requested)
         current().changed.connect(self._on_theme_changed)

@@ -1,7 +1,5 @@
 """Answer on the bare canvas: tool line, text, what went wrong, then one row of actions and facts."""
 
-from PySide6.QtCore import QEvent
-from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from bibgenie_desktop.gui.components import Banner, Elided, Spinner, gate, label, push, row
@@ -184,9 +182,9 @@ class AnswerMessage(MessageWidget):
             badge=badge,
             tone=tone_name,
         )
-        self._footer.focus_moved.connect(self._reveal)
+        self._footer.focus_moved.connect(self.reveal)
         self._column.addWidget(self._footer)
-        self._reveal()
+        self.reveal()
 
     def _text_place(self) -> int:
         return sum(part is not None for part in (self._thoughts, self._tools))
@@ -224,7 +222,7 @@ class AnswerMessage(MessageWidget):
     def show_as_newest(self, newest: bool) -> None:
         if newest != self._newest:
             self._newest = newest
-            self._reveal()
+            self.reveal()
 
     def refresh_actions(self) -> None:
         """What can be done may have changed."""
@@ -233,24 +231,10 @@ class AnswerMessage(MessageWidget):
         if self._footer is not None:
             self._footer.refresh()
 
-    def _reveal(self) -> None:
+    def reveal(self) -> None:
         if self._footer is not None:
             seen = self.underMouse() or self.hasFocus() or self._footer.holds_focus()
             self._footer.reveal(self._newest or seen)
-
-    def enterEvent(self, event: QEnterEvent) -> None:
-        super().enterEvent(event)
-        self._reveal()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self._reveal()
-
-    def event(self, event: QEvent) -> bool:
-        handled = super().event(event)
-        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
-            self._reveal()
-        return handled
 
 
 def _spinner_row(words: QWidget):  # type: ignore[no-untyped-def]

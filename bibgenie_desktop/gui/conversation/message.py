@@ -1,7 +1,7 @@
 """What all messages have in common: a place in the column, a focus ring, and a height for a width."""
 
 from PySide6.QtCore import QEvent, QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QGuiApplication, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QEnterEvent, QFocusEvent, QGuiApplication, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QFrame, QLayout, QWidget
 
 from bibgenie_desktop.gui.components import Fold
@@ -144,19 +144,32 @@ class MessageWidget(QFrame):
     def _on_content_changed(self) -> None:
         self.size_changed.emit(self.row_id)
 
+    def reveal(self) -> None:
+        """Show what only a message in hand shows: called when pointer or focus come and go."""
+
     def event(self, event: QEvent) -> bool:
         handled = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest:
             self.size_changed.emit(self.row_id)
         return handled
 
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self.reveal()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.reveal()
+
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         self.update()
+        self.reveal()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         self.update()
+        self.reveal()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self.hasFocus():

@@ -4,8 +4,8 @@ Versions, actions and time stand below the bubble, in the gap before the next me
 them, and nothing moves when they appear.
 """
 
-from PySide6.QtCore import QEvent, QRectF, Qt
-from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 
 from bibgenie_desktop.gui.components import Chip, Flow, column
 from bibgenie_desktop.gui.conversation.footer import Footer
@@ -56,7 +56,7 @@ class UserMessage(MessageWidget):
             tone="accent",
         )
         self._footer.setParent(self)
-        self._footer.focus_moved.connect(self._reveal)
+        self._footer.focus_moved.connect(self.reveal)
 
     def _picture(self, view: AttachmentView) -> PictureFrame:
         frame = PictureFrame(view, self._shared.thumbnails)
@@ -86,7 +86,7 @@ class UserMessage(MessageWidget):
     def refresh_actions(self) -> None:
         self._footer.refresh()
 
-    def _reveal(self) -> None:
+    def reveal(self) -> None:
         self._footer.reveal(self.underMouse() or self.hasFocus() or self._footer.holds_focus())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -95,20 +95,6 @@ class UserMessage(MessageWidget):
         left = gap(BLEED) + gap(16 if self._user.waiting else 10)
         right, high = gap(BLEED) + gap(16), self._footer.minimumHeight()
         self._footer.setGeometry(left, self.height() - high, max(1, self.width() - left - right), high)
-
-    def enterEvent(self, event: QEnterEvent) -> None:
-        super().enterEvent(event)
-        self._reveal()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self._reveal()
-
-    def event(self, event: QEvent) -> bool:
-        handled = super().event(event)
-        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
-            self._reveal()
-        return handled
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QListView
 
 from bibgenie_desktop.gui.components import Menu, box, column, label
+from bibgenie_desktop.gui.components.list_rows import scroll_calmly
 from bibgenie_desktop.gui.docks.outline import OutlineRow
 from bibgenie_desktop.gui.docks.outline_list import ROW, OutlineDelegate, OutlineModel
 from bibgenie_desktop.gui.docks.panel import Panel, search_field
@@ -31,9 +32,7 @@ class Outline(QListView):
         self._outline.setParent(self)
         self.setModel(self._outline)
         self.setItemDelegate(OutlineDelegate(self))
-        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setMouseTracking(True)
+        scroll_calmly(self)
         self.setUniformItemSizes(True)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._on_menu_requested)

@@ -14,11 +14,11 @@ from PySide6.QtCore import (
     Qt,
 )
 from PySide6.QtGui import QFontMetrics, QPainter, QPen
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
+from bibgenie_desktop.gui.components.list_rows import paint_ground
 from bibgenie_desktop.gui.docks.outline import Badge, OutlineRow
 from bibgenie_desktop.gui.theme import current, icons
-from bibgenie_desktop.gui.theme.tokens import RADIUS
 from bibgenie_desktop.gui.tr import tr
 from bibgenie_desktop.gui.when import ago, exact
 
@@ -117,15 +117,7 @@ class OutlineDelegate(QStyledItemDelegate):
         area = QRectF(option.rect).adjusted(theme.gap(8), 1, -theme.gap(8), -1)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        if chosen or option.state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.color("selected" if chosen else "hover"))
-            painter.drawRoundedRect(area, RADIUS["control"], RADIUS["control"])
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QPen(theme.color("accent"), 2))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(area.adjusted(1, 1, -1, -1), 6, 6)
+        paint_ground(painter, option, area)
         trunk, middle = area.left() + theme.gap(12), area.center().y()
         lane = trunk + row.depth * theme.px(18)
         self._lanes(painter, row, trunk, QRectF(option.rect), middle, first=index.row() == 0)

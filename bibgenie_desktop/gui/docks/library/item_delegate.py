@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPen
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
+from bibgenie_desktop.gui.components.list_rows import paint_ground
 from bibgenie_desktop.gui.theme import current, icons
-from bibgenie_desktop.gui.theme.tokens import RADIUS
 from bibgenie_desktop.gui.tr import harmless, number, tr
 from bibgenie_desktop.services.library.browsing import ItemRow
 
@@ -31,15 +31,7 @@ class ItemDelegate(QStyledItemDelegate):
             self._paint_waiting(painter, area)
             painter.restore()
             return
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        if chosen or option.state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.color("selected" if chosen else "hover"))
-            painter.drawRoundedRect(area, RADIUS["control"], RADIUS["control"])
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QPen(theme.color("accent"), 2))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(area.adjusted(1, 1, -1, -1), 6, 6)
+        chosen = paint_ground(painter, option, area)
         side = theme.px(16)
         inner = area.adjusted(theme.gap(8), theme.px(4), -theme.gap(8), -theme.px(4))
         first = QRectF(inner.left(), inner.top(), inner.width(), inner.height() / 2)

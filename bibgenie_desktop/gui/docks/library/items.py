@@ -20,6 +20,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QListView
 
+from bibgenie_desktop.gui.components.list_rows import scroll_calmly
 from bibgenie_desktop.gui.docks.library.dragging import mime_of
 from bibgenie_desktop.gui.docks.library.item_delegate import ROW, ItemDelegate
 from bibgenie_desktop.gui.theme import current
@@ -143,9 +144,7 @@ class ItemList(QListView):
         self.setDragEnabled(True)
         self.setDragDropMode(QListView.DragDropMode.DragOnly)
         self.setDefaultDropAction(Qt.DropAction.CopyAction)
-        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setMouseTracking(True)
+        scroll_calmly(self)
         current().changed.connect(self._on_theme_changed)
 
     def show_first(self, page: Page, keep: str = "") -> None:

@@ -14,12 +14,12 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem
 
+from bibgenie_desktop.gui.components.list_rows import paint_ground, scroll_calmly
 from bibgenie_desktop.gui.docks.library.values import PlaceRow
 from bibgenie_desktop.gui.theme import current, icons
-from bibgenie_desktop.gui.theme.tokens import RADIUS
 from bibgenie_desktop.gui.tr import harmless, number, plural, tr
 from bibgenie_desktop.services.library.browsing import Scope
 
@@ -74,15 +74,7 @@ class PlaceDelegate(QStyledItemDelegate):
         area = QRectF(option.rect).adjusted(theme.gap(8), 0, -theme.gap(8), 0)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        if chosen or option.state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.color("selected" if chosen else "hover"))
-            painter.drawRoundedRect(area, RADIUS["control"], RADIUS["control"])
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QPen(theme.color("accent"), 2))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(area.adjusted(1, 1, -1, -1), 6, 6)
+        chosen = paint_ground(painter, option, area)
         x, middle, side = self.start(area.left(), row), area.center().y(), theme.px(15)
         if row.place.children:
             sign = "chevron-down" if row.unfolded else "chevron-right"
@@ -128,9 +120,7 @@ class PlaceTree(QListView):
         self._delegate = PlaceDelegate(self)
         self.setItemDelegate(self._delegate)
         self.setUniformItemSizes(True)
-        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setMouseTracking(True)
+        scroll_calmly(self)
         current().changed.connect(self._on_theme_changed)
 
     @property
