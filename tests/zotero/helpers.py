@@ -114,11 +114,19 @@ def bare_database(path: Path, userdata: int) -> None:
 
 
 @contextlib.contextmanager
-def writing(data_dir: Path, mode: str, pause: float) -> Iterator[Writer]:
+def writing(data_dir: Path, mode: str, pause: float, vfs: str = "") -> Iterator[Writer]:
     """Another process that holds the database as Zotero does and commits all the time."""
     progress = data_dir.parent / "progress"
     script = Path(__file__).with_name("zotero_writer.py")
-    command = [sys.executable, str(script), str(data_dir / "zotero.sqlite"), mode, str(pause), str(progress)]
+    command = [
+        sys.executable,
+        str(script),
+        str(data_dir / "zotero.sqlite"),
+        mode,
+        str(pause),
+        str(progress),
+        vfs,
+    ]
     process = subprocess.Popen(command, stdin=subprocess.PIPE)
     try:
         deadline = time.monotonic() + 20

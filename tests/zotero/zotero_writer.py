@@ -14,8 +14,9 @@ import time
 from pathlib import Path
 
 
-def main(path: str, mode: str, pause: str, progress: str) -> None:
-    db = sqlite3.connect(path, isolation_level=None)
+def main(path: str, mode: str, pause: str, progress: str, vfs: str = "") -> None:
+    where = Path(path).as_uri() + (f"?vfs={vfs}" if vfs else "")
+    db = sqlite3.connect(where, isolation_level=None, uri=True)
     db.execute("PRAGMA main.locking_mode=EXCLUSIVE")
     db.execute(f"PRAGMA journal_mode={mode}")
     if mode == "WAL":
