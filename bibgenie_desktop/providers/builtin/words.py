@@ -15,6 +15,7 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
+# `without`, `ohne` and `sans` are none: a night without sleep is another topic than a night's sleep.
 _STOP: Final[dict[Language, frozenset[str]]] = {
     "en": _set(
         """a about above after again against all also am an and any are as at be because been before being
@@ -24,7 +25,7 @@ _STOP: Final[dict[Language, frozenset[str]]] = {
         only or other ought our out over own per perhaps please same say says she should show so some such
         tell than that the their them then there these they this those though through to too under until up
         upon us very want was we were what whatever when where whether which while who whom whose why will
-        with within without would yes you your explain describe summarize summarise summary compare discuss
+        with within would yes you your explain describe summarize summarise summary compare discuss
         mention find look search know think mean according main different difference hi hello hey thanks
         thank ok okay test anything something everything really actually role one two"""
     ),
@@ -35,7 +36,7 @@ _STOP: Final[dict[Language, frozenset[str]]] = {
         einen einer eines er es etwa etwas euch fur gab gegen gibt hab habe haben hat hatte hatten hier hin
         hinter ich ihm ihn ihnen ihr ihre ihrem ihren im in ins ist ja jede jedem jeden jeder jedes jetzt
         kann kannst kein keine keinen keiner konnen konnte mal man mehr mein meine meinem meinen mich mir
-        mit muss mussen nach nicht nichts noch nun nur ob oder ohne sagen sagt sagte sehr sein seine seinem
+        mit muss mussen nach nicht nichts noch nun nur ob oder sagen sagt sagte sehr sein seine seinem
         seinen seiner seit sich sie sind so sollen sollte sondern sowie uber um und uns unser unsere unter
         vom von vor wann war waren warum was wegen weil welche welchem welchen welcher welches wem wen wenn
         wer werden wie wieder wieso will wir wird wirkt wo worden wurde wurden zeig zeige zu zum zur
@@ -47,7 +48,7 @@ _STOP: Final[dict[Language, frozenset[str]]] = {
         devrait dit dois doit donc dont du elle elles en encore entre es est et etaient etait etant etc ete
         etre eu eux fait faire faut font ici il ils j je jusque l la laquelle le lequel les lesquels leur
         leurs lui ma mais me meme mes mieux moi moins mon n ne ni nos notre nous on ont ou par parce pas
-        peu peut peuvent plus pour pourquoi pouvez quand que quel quelle quelles quels qu qui quoi sa sans
+        peu peut peuvent plus pour pourquoi pouvez quand que quel quelle quelles quels qu qui quoi sa
         se selon ses si son sont sous sur ta te tes toi ton tous tout toute toutes tres trop tu un une vers
         vos votre vous y explique decris resume compare trouve cherche montre bonjour salut merci"""
     ),

@@ -16,6 +16,7 @@ QUESTIONS = [
     ("How large is the overnight gain in motor skill, and who disputes it?", {"walker2002"}, "20 percent"),
     ("Can a skill be strengthened by cues in sleep?", {"antony2012"}, ""),
     ("Which evidence for ripples is causal?", {"girardeau2009"}, ""),
+    ("How much worse is memory after a night without sleep?", {"yoo2007"}, ""),
     ("How much less is remembered by the sleep-deprived?", {"yoo2007"}, "19 percent"),
     ("What share found the hidden rule after sleep?", {"wagner2004"}, "59 percent"),
 ]
