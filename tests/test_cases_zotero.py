@@ -141,7 +141,10 @@ PROVED: dict[str, tuple[str, ...]] = {
         "storage/test_sessions.py::test_fork_before_checkpoint_does_not_inherit_it",
         f"{WINDOW}::test_fork_opens_a_session_under_its_origin_and_can_be_undone",
     ),
-    "open-webui#8928": ("storage/test_sessions.py::test_the_trash_gives_back_what_it_got",),
+    "open-webui#8928": (
+        "storage/test_archive.py::test_an_archived_branch_keeps_every_message_and_comes_back",
+        f"{WINDOW}::test_a_branch_can_be_archived_brought_back_and_shown",
+    ),
     "earendil-works/pi#7253": (
         "services/test_chat.py::test_nothing_to_compact_is_a_success_without_a_request",
         f"{WINDOW}::test_while_streaming_everything_the_table_forbids_is_disabled_with_its_reason",

@@ -19,6 +19,7 @@ from bibgenie_desktop.domain.locators import LedgerEntry
 from bibgenie_desktop.domain.messages import Checkpoint, Message, Session
 from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.domain.parts import Draft, ImagePart
+from bibgenie_desktop.domain.states import Action
 from bibgenie_desktop.domain.topology import DamagedBranch, Placeholder
 from bibgenie_desktop.services import events
 from bibgenie_desktop.services.chat import Chat
@@ -204,6 +205,19 @@ class Workspace:
     async def outline(self, chat: Chat) -> Sequence[OutlineNode]:
         """All nodes of the chat's tree, light."""
         return await self._store.run(Store.outline, chat.session.tree_id)
+
+    async def archived(self, chat: Chat) -> frozenset[MessageId]:
+        """Where the branches begin that the person put out of sight."""
+        return await self._store.run(Store.archived, chat.session.tree_id)
+
+    async def archive(self, chat: Chat, message_id: MessageId) -> None:
+        """Puts a branch out of sight; it keeps every message. Raises `NotAllowed`."""
+        chat.require(Action.ARCHIVE)
+        await self._store.run(Store.archive, chat.session_id, message_id)
+
+    async def bring_back(self, message_id: MessageId) -> None:
+        """Shows an archived branch again."""
+        await self._store.run(Store.bring_back, message_id)
 
     async def siblings(self, message: Message) -> Sequence[MessageId]:
         """The versions of a message, itself included, oldest first."""

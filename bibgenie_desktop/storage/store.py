@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path as FilePath
 
 from bibgenie_desktop.domain.ids import Clock, IdMaker
+from bibgenie_desktop.storage.archive import Archive
 from bibgenie_desktop.storage.connection import Connection
 from bibgenie_desktop.storage.facts import Facts
 from bibgenie_desktop.storage.importing import Importing
@@ -21,7 +22,7 @@ from bibgenie_desktop.storage.trash import Trash
 from bibgenie_desktop.storage.turns import Turns
 
 
-class Store(Repair, Importing, Turns, Trash, Facts, Mentions, Texts):
+class Store(Repair, Importing, Turns, Trash, Archive, Facts, Mentions, Texts):
     """`owner` True takes the lock of the data directory, then creates or upgrades the database.
 
     `readonly` refuses every write and creates nothing. Raises `StoreUnavailable`: directory owned by another

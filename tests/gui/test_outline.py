@@ -1,7 +1,7 @@
 """The outline of a tree: the active path is the trunk, other branches hang where they leave it."""
 
 from bibgenie_desktop.domain.ids import MessageId
-from bibgenie_desktop.gui.docks.outline import Marks, OutlineRow, Tree, outline_rows
+from bibgenie_desktop.gui.docks.outline import Marks, OutlineRow, Tree, in_sight, outline_rows
 from bibgenie_desktop.services.workspace import OutlineNode
 
 
@@ -115,3 +115,13 @@ def test_a_tree_of_ten_thousand_turns_is_laid_out_without_recursion() -> None:
     for i in range(1, 10_001):
         lines += [f"U{i}<A{i - 1}" if i > 1 else "U1", f"A{i}<U{i}"]
     assert len(rows(tree(*lines), "A10000")) == 3
+
+
+def test_an_archived_branch_is_out_of_sight_with_all_below_it_and_the_active_path_never() -> None:
+    whole = tree("U1", "A1<U1", "A2<U1", "U2<A2", "A3<U2")
+    nodes = list(whole.nodes.values())
+    path = whole.path_to(MessageId("A1"))
+    assert [n.id for n in in_sight(nodes, {MessageId("A2")}, path)] == ["U1", "A1"]
+    assert len(in_sight(nodes, {MessageId("A2")}, whole.path_to(MessageId("A3")))) == 5
+    shown = rows(whole, "A1", archived=frozenset({MessageId("A2")}))
+    assert [r.members[0] for r in shown if "archived" in r.badges] == ["A2"]

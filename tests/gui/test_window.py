@@ -216,6 +216,28 @@ async def test_branches_shows_every_version_and_a_click_goes_there(
             await on.until(lambda: outline.rows[0].members[1] == first.id)
 
 
+async def test_a_branch_can_be_archived_brought_back_and_shown(qapp: QApplication, tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        server.script(text("One."), text("Two."))
+        async with bench(tmp_path, server) as on:
+            first = await on.ask_and_wait("Why?")
+            await on.menu(first.id, "retryAction")
+            await on.until(lambda: on.answers[-1].text == "Two." and on.state is SessionState.IDLE)
+            on.window.open_dock("branches")
+            dock = on.window.branches
+            await on.until(lambda: len(dock.outline.rows) == 2)
+            dock.archive_requested.emit(first.id)
+            await on.until(lambda: len(dock.outline.rows) == 1)
+            on.hands.click(dock.findChild(QPushButton, "archivedButton"))
+            await on.until(lambda: len(dock.outline.rows) == 2)
+            assert "archived" in dock.outline.rows[1].badges
+            dock.bring_back_requested.emit(first.id)
+            await on.until(lambda: "archived" not in dock.outline.rows[1].badges)
+            dock.archive_requested.emit(on.answers[-1].id)
+            await on.until(lambda: on.window.bottom.toasts.toast is not None)
+            assert len(dock.outline.rows) == 2
+
+
 async def test_compact_shows_progress_and_the_divider_and_the_next_request_starts_with_it(
     qapp: QApplication, tmp_path: Path
 ) -> None:

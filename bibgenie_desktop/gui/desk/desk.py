@@ -163,6 +163,12 @@ class Desk(QObject):
         branches.rows_changed.connect(window.branches.show_rows)
         branches.tree_changed.connect(self._on_tree_changed)
         branches.session_requested.connect(self.open_session)
+        branches.archived_changed.connect(window.branches.show_archived)
+        branches.archived.connect(self._on_archived)
+        branches.failed.connect(self.show_error)
+        window.branches.archive_requested.connect(branches.archive)
+        window.branches.bring_back_requested.connect(branches.bring_back)
+        window.branches.archived_toggled.connect(branches.toggle_archived)
         window.branches.go_requested.connect(self._on_go_requested)
         window.branches.fold_toggled.connect(branches.toggle_fold)
         window.branches.search_changed.connect(branches.search)
@@ -268,6 +274,14 @@ class Desk(QObject):
         """There: another branch, or a place on this one."""
         if not self.window.conversation.scroll_to(message_id):
             self.chats.switch_to(message_id)
+
+    def _on_archived(self, message_id: str) -> None:
+        self.window.toast(
+            tr("Branch archived"),
+            tr("It is out of sight and keeps every message."),
+            action=tr("Undo"),
+            on_action=Later(self.branches.bring_back, message_id),
+        )
 
     def _on_tree_changed(self, tree: Tree) -> None:
         self.chats.take_tree(tree)

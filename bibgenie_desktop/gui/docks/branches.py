@@ -8,13 +8,14 @@ from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QListView
 
-from bibgenie_desktop.gui.components import Menu, box, column, label
+from bibgenie_desktop.gui.components import Menu, box, column, label, push
+from bibgenie_desktop.gui.components import row as across
 from bibgenie_desktop.gui.components.list_rows import scroll_calmly
 from bibgenie_desktop.gui.docks.outline import OutlineRow
 from bibgenie_desktop.gui.docks.outline_list import ROW, OutlineDelegate, OutlineModel
 from bibgenie_desktop.gui.docks.panel import Panel, search_field
 from bibgenie_desktop.gui.theme import current
-from bibgenie_desktop.gui.tr import tr
+from bibgenie_desktop.gui.tr import plural, tr
 
 
 class Outline(QListView):
@@ -109,6 +110,10 @@ class BranchNavigator(Panel):
     search_changed = Signal(str)
     session_requested = Signal(str)
     """The title of another session that ends at a row."""
+    archive_requested = Signal(str)
+    """The message where the branch begins."""
+    bring_back_requested = Signal(str)
+    archived_toggled = Signal()
 
     def __init__(self) -> None:
         super().__init__(tr("Branches"), "branchNavigator")
@@ -120,6 +125,11 @@ class BranchNavigator(Panel):
         self.add(box(column(self._field, spacing=6, margins=(10, 0, 10, 6))))
         self.add(self._note_box)
         self.add(self.outline, 1)
+        self._archived = push("", "quiet", dense=True, object_name="archivedButton")
+        self._archived_box = box(across(self._archived, None, margins=(8, 4, 8, 6)))
+        self._archived_box.hide()
+        self.add(self._archived_box)
+        self._archived.clicked.connect(self.archived_toggled)
         self._field.textChanged.connect(self.search_changed)
         self._field.returnPressed.connect(self.outline.setFocus)
         self.outline.row_chosen.connect(self.go_requested)
@@ -142,6 +152,12 @@ class BranchNavigator(Panel):
         self._note.setText(said)
         self._note_box.setVisible(bool(said))
 
+    def show_archived(self, count: int, shown: bool) -> None:
+        """How many branches are archived, and whether they are in sight."""
+        words = plural(count, tr("Show {0} archived branch"), tr("Show {0} archived branches"))
+        self._archived.setText(tr("Hide archived branches") if shown else words)
+        self._archived_box.setVisible(count > 0)
+
     def focus_first(self) -> None:
         self.outline.setFocus()
 
@@ -161,6 +177,19 @@ class BranchNavigator(Panel):
         )
         for title in row.sessions:
             self._add_session(menu, title)
+        begins = row.members[0] if row.members else row.id
+        if "archived" in row.badges:
+            menu.entry(
+                tr("Bring this branch back"), lambda: self.bring_back_requested.emit(begins), icon="eye"
+            )
+        else:
+            on_it = tr("You are on this branch.") if row.on_path else None
+            menu.entry(
+                tr("Archive from here down"),
+                lambda: self.archive_requested.emit(begins),
+                icon="folder",
+                reason=on_it or self._refusal,
+            )
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(at)
 

@@ -15,7 +15,7 @@ from bibgenie_desktop.gui.session_rows import plain_words
 from bibgenie_desktop.services.workspace import OutlineNode
 
 Kind = Literal["turn", "alt", "run", "checkpoint"]
-Badge = Literal["siblings", "stopped", "streaming", "draft", "forks"]
+Badge = Literal["siblings", "stopped", "streaming", "draft", "forks", "archived"]
 LEAST_RUN = 3
 """Turns in a row that are worth folding."""
 DEEPEST = 6
@@ -61,6 +61,8 @@ class Marks:
     unfolded: Collection[MessageId] = ()
     titles: Mapping[MessageId, str] = field(default_factory=dict)
     """What checkpoints are called, as far as it is known."""
+    archived: frozenset[MessageId] = frozenset()
+    """Where branches begin that are out of sight otherwise."""
 
 
 class Tree:
@@ -104,6 +106,20 @@ class Tree:
             yield node
             if node.kind == "checkpoint":
                 waiting.extend(self.below(node.id))
+
+
+def in_sight(
+    nodes: Sequence[OutlineNode], archived: Collection[MessageId], path: Collection[MessageId]
+) -> list[OutlineNode]:
+    """The nodes that are neither archived nor below one that is; the active path always stays."""
+    hidden: set[MessageId] = set()
+    shown = []
+    for node in nodes:  # parents come before their children
+        if node.id not in path and (node.id in archived or node.parent_id in hidden):
+            hidden.add(node.id)
+        else:
+            shown.append(node)
+    return shown
 
 
 def outline_rows(tree: Tree, marks: Marks, words: str = "") -> tuple[OutlineRow, ...]:
@@ -166,6 +182,8 @@ class _Walk:
             badges.append("streaming")
         if marks.editing in members:
             badges.append("draft")
+        if marks.archived & set(members):
+            badges.append("archived")
         sessions = tuple(t for m in members for t in marks.sessions.get(m, ()))
         if sessions:
             badges.append("forks")

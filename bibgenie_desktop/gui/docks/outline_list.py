@@ -32,6 +32,7 @@ BADGES: dict[Badge, tuple[str, str]] = {
     "stopped": ("stop", "text3"),
     "streaming": ("dot", "accent"),
     "draft": ("edit", "text3"),
+    "archived": ("eye", "text3"),
 }
 BADGE_WORDS: dict[Badge, str] = {
     "siblings": "has other versions",
@@ -39,6 +40,7 @@ BADGE_WORDS: dict[Badge, str] = {
     "stopped": "stopped early",
     "streaming": "being answered",
     "draft": "being edited",
+    "archived": "archived",
 }
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.ids import MessageId, SessionId
 from bibgenie_desktop.domain.messages import Checkpoint
 from bibgenie_desktop.domain.states import Action
-from bibgenie_desktop.gui.docks.outline import Marks, Tree, outline_rows
+from bibgenie_desktop.gui.docks.outline import Marks, Tree, in_sight, outline_rows
 from bibgenie_desktop.gui.presenters.transcript import checkpoint_title
 from bibgenie_desktop.gui.session_rows import untitled
 from bibgenie_desktop.gui.tasks import Tasks
@@ -23,6 +24,11 @@ class BranchesPresenter(QObject):
     tree_changed = Signal(object)
     """The `Tree` that was read, for whoever counts versions."""
     session_requested = Signal(str)
+    archived_changed = Signal(int, bool)
+    """How many branches are archived, and whether they are shown."""
+    archived = Signal(str)
+    """A branch was just put out of sight: where it begins."""
+    failed = Signal(object)
 
     def __init__(self, workspace: Workspace, tasks: Tasks, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -34,6 +40,8 @@ class BranchesPresenter(QObject):
         self._editing: MessageId | None = None
         self._others: dict[MessageId, tuple[str, ...]] = {}
         self._ids: dict[str, SessionId] = {}
+        self._archived: frozenset[MessageId] = frozenset()
+        self._all_shown = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(40)
@@ -76,6 +84,37 @@ class BranchesPresenter(QObject):
         if found is not None:
             self.session_requested.emit(found)
 
+    # -- out of sight
+
+    def toggle_archived(self) -> None:
+        self._all_shown = not self._all_shown
+        self.refresh()
+
+    def archive(self, message_id: str) -> None:
+        if self._chat is not None:
+            self._tasks.start(self._archive(self._chat, MessageId(message_id)), "archive a branch")
+
+    async def _archive(self, chat: Chat, message_id: MessageId) -> None:
+        try:
+            await self._workspace.archive(chat, message_id)
+        except UserError as error:
+            self.failed.emit(error)
+            return
+        self.archived.emit(message_id)
+        self.refresh()
+
+    def bring_back(self, message_id: str) -> None:
+        self._tasks.start(self._bring_back(MessageId(message_id)), "bring a branch back")
+
+    async def _bring_back(self, message_id: MessageId) -> None:
+        try:
+            await self._workspace.bring_back(message_id)
+        except UserError as error:
+            self.failed.emit(error)
+        self.refresh()
+
+    # -- reading
+
     def _on_timeout(self) -> None:
         if self._chat is not None:
             self._tasks.start(self._read(self._chat), "branches")
@@ -83,9 +122,14 @@ class BranchesPresenter(QObject):
     async def _read(self, chat: Chat) -> None:
         nodes = await self._workspace.outline(chat)
         rows = await self._workspace.sessions()
+        archived = await self._workspace.archived(chat)
         if chat is not self._chat:
             return
-        self._tree = Tree(nodes)
+        whole = Tree(nodes)
+        path = whole.path_to(chat.session.leaf_id)
+        self._archived = archived - path
+        self._tree = whole if self._all_shown else Tree(in_sight(nodes, archived, path))
+        self.archived_changed.emit(len(self._archived), self._all_shown)
         others: dict[MessageId, list[str]] = {}
         for row in rows:
             session = row.session
@@ -112,6 +156,7 @@ class BranchesPresenter(QObject):
             sessions=self._others,
             unfolded=frozenset(self._unfolded),
             titles={m.id: checkpoint_title(m) for m in chat.path if isinstance(m, Checkpoint)},
+            archived=self._archived,
         )
         rows = outline_rows(self._tree, marks, self._words)
         self.rows_changed.emit(rows, self._workspace.clock(), chat.refusal(Action.SWITCH_BRANCH))
