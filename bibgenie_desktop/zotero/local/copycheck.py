@@ -13,6 +13,13 @@ MAGIC = b"SQLite format 3\x00"
 OLDEST = 77
 """Userdata version 76 is the last of Zotero 4, whose tables are others."""
 NEWEST_KNOWN = 129
+_ALWAYS_THERE = frozenset(
+    (
+        *("items", "itemData", "itemDataValues", "itemAttachments", "itemNotes", "itemCreators", "itemTags"),
+        *("creators", "tags", "collections", "collectionItems", "libraries", "deletedItems"),
+    )
+)
+"""Tables of every version since 5.0: one that is missing means a damaged file, not another version."""
 
 
 class Torn(Exception):
@@ -64,6 +71,19 @@ def judge_version(version: int) -> str:
             "It is read as well as possible."
         )
     return ""
+
+
+def judge_tables(path: Path) -> str:
+    """A notice for the person about tables that a copy that is ready has lost; empty where all are there."""
+    with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")}
+    lost = sorted(_ALWAYS_THERE - names)
+    if not lost:
+        return ""
+    return (
+        f"Zotero's database has lost a part of itself ({', '.join(lost)}); what stood there is missing here. "
+        "Start Zotero, which checks and repairs its database."
+    )
 
 
 def _check(connection: sqlite3.Connection) -> None:

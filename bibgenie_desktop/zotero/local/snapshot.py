@@ -176,7 +176,7 @@ class SnapshotSource:
                 return None
             first_and_large = self._last is None and state.main[1] > CHECK_AT_ONCE
             version = copycheck.make_ready(target, full=not first_and_large)
-            notice = copycheck.judge_version(version)
+            notice = copycheck.judge_version(version) or copycheck.judge_tables(target)
             snapshot = Snapshot(target, taken_at, version, notice, verified=not first_and_large)
         except BaseException:
             accepted = False

@@ -195,6 +195,13 @@ def test_a_newer_library_is_read_with_a_notice(tmp_path: Path, private: Path) ->
     assert "newer Zotero" in snapshot.notice
 
 
+def test_a_table_that_every_version_has_is_missed(zotero: Path, private: Path) -> None:
+    with contextlib.closing(sqlite3.connect(zotero / "zotero.sqlite")) as db, db:
+        db.execute("DROP TABLE itemTags")
+    snapshot = SnapshotSource(zotero, private, now).refresh()
+    assert "lost a part of itself (itemTags)" in snapshot.notice
+
+
 @pytest.mark.parametrize("content", [b"", b"not a database at all\n" * 400])
 def test_a_file_that_is_no_database_is_said_to_be_none(tmp_path: Path, private: Path, content: bytes) -> None:
     (tmp_path / "zotero.sqlite").write_bytes(content)
