@@ -11,7 +11,7 @@ from bibgenie_desktop.domain.tokens import estimate_text
 from bibgenie_desktop.providers.builtin.phrases import PHRASES, Phrases
 from bibgenie_desktop.providers.builtin.plan import SEARCH, Knowledge
 from bibgenie_desktop.providers.builtin.question import Question
-from bibgenie_desktop.providers.builtin.results import Found
+from bibgenie_desktop.providers.builtin.results import Found, Page
 from bibgenie_desktop.providers.builtin.sentences import (
     Sentence,
     figure_of,
@@ -138,13 +138,18 @@ def choose(question: Question, known: Knowledge) -> tuple[list[Sentence], bool]:
             chosen.append(sentence)
     if question.quantity and chosen and not any(with_figure(s.text) for s in chosen):
         # The figure often stands beside the sentence that has the words.
-        best = chosen[0].page
-        same = [page for page in known.pages if page.att == best.att]
-        figure = figure_of([page for page in same if page.number == best.number]) or figure_of(same)
+        figure = next(filter(None, (_figure_beside(s, known.pages) for s in chosen)), None)
         if figure is not None:
-            chosen = [figure, *chosen[: MOST_QUOTES - 1]]
+            place = next(n for n, s in enumerate(chosen) if s.page.att == figure.page.att)
+            chosen = [*chosen[:place], figure, *chosen[place:]][:MOST_QUOTES]
     first_seen = {s.page.att: place for place, s in reversed(list(enumerate(chosen)))}
     return sorted(chosen, key=lambda s: (first_seen[s.page.att], s.page.number)), direct
+
+
+def _figure_beside(sentence: Sentence, pages: Sequence[Page]) -> Sentence | None:
+    """A figure of the same page, else of the same document."""
+    same = [page for page in pages if page.att == sentence.page.att]
+    return figure_of([page for page in same if page.number == sentence.page.number]) or figure_of(same)
 
 
 def _said(sentence: Sentence, chosen: Sequence[Sentence]) -> bool:

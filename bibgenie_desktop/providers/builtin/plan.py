@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, Final
 
 from bibgenie_desktop.domain.models import ToolSpec
@@ -106,7 +107,7 @@ def next_calls(
         # No title or abstract has all the words: the documents themselves may.
         words = " ".join(plainer(word) for word in question.words)
         return (_call(tools, TEXTS, {"query": words, "limit": 5}),)
-    targets = question.ids or tuple(dict.fromkeys([*known.in_texts[:1], *_readable(known.rows)]))
+    targets = question.ids or tuple(dict.fromkeys(_in_turn(known.in_texts, _readable(known.rows))))
     if not targets and any("\n[cut here:" in part.sent for part in known.searches):
         targets = tuple(
             row.id for row in known.rows[:1]
@@ -124,6 +125,12 @@ def next_calls(
         # Nothing stood where it was looked for: the beginning of the first document says what it is about.
         reads = [(target, "") for target in targets[:1] if not known.faults]
     return tuple(_read(tools, target, pages, small) for target, pages in reads[:left])
+
+
+def _in_turn(in_texts: Sequence[str], in_metadata: Sequence[str]) -> list[str]:
+    """The best of both searches by turns: what a paper says and what it is about tell different things."""
+    pairs = zip_longest(in_texts, in_metadata)
+    return [target for pair in pairs for target in pair if target is not None]
 
 
 def _readable(rows: Sequence[Found]) -> tuple[str, ...]:

@@ -139,14 +139,21 @@ def hits_of(data: Mapping[str, Any]) -> list[Page]:
 
 
 def found_in(data: Mapping[str, Any]) -> list[str]:
-    """The PDFs in which a search through all texts found something on a certain page, best first."""
-    return [
-        att
-        for item in _dicts(data.get("items"))
-        for hit in _dicts(item.get("hits"))
-        if split_id(att := _text(hit.get("attachment_id"))) is not None
-        and any(_whole(snippet.get("page")) for snippet in _dicts(hit.get("snippets")))
-    ]
+    """The PDFs in which a search through all texts found something on a certain page, best first.
+
+    Of a work that is in several libraries one, from the person's own if it is there.
+    """
+    found: dict[tuple[str, str], str] = {}
+    for item in _dicts(data.get("items")):
+        work = (_text(item.get("source")), _text(item.get("title")))
+        for hit in _dicts(item.get("hits")):
+            att = _text(hit.get("attachment_id"))
+            on_page = any(_whole(snippet.get("page")) for snippet in _dicts(hit.get("snippets")))
+            if split_id(att) is None or not on_page:
+                continue
+            if work not in found or (att.startswith("u-") and found[work].startswith("g")):
+                found[work] = att
+    return list(found.values())
 
 
 def _pages(data: Mapping[str, Any], name: str) -> list[Page]:

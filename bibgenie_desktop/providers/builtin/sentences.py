@@ -6,7 +6,7 @@ import math
 import re
 import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bibgenie_desktop.domain.citations import MOST_QUOTED
@@ -29,6 +29,8 @@ _NUMBER = re.compile(r"\d")
 _SHARE = re.compile(r"\d\s?(?:%|percent|per cent|Prozent|pour cent|points?\b)|\d[.,]\d", re.IGNORECASE)
 _FIGURES_ASKED = 1.8
 """What a figure is worth where one is asked for: as much as another rare word of the question."""
+_OF_THE_TOPIC = 0.1
+"""What each word of the question in a title adds: its sentences speak of the topic without naming it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,11 @@ def rank(pages: Sequence[Page], stems: tuple[str, ...], *, quantity: bool = Fals
     spread = Counter(stem for _, _, hit in found for stem in hit)
     size = max(1, len(found))
     worth = {stem: math.log(1.5 + size / count) for stem, count in spread.items()}
+    titles = {page.source: matched(stems, page.source) for page, _, _ in found}
     ranked = [
-        Sentence(page, _fitting(text, hit), _worth(hit, worth) * _manner(text, quantity), hit)
+        Sentence(
+            page, _fitting(text, hit), _worth(hit, titles[page.source], worth) * _manner(text, quantity), hit
+        )
         for page, text, hit in found
         if hit
     ]
@@ -89,9 +94,10 @@ def figure_of(pages: Sequence[Page]) -> Sentence | None:
     return None
 
 
-def _worth(hit: frozenset[str], worth: dict[str, float]) -> float:
-    """Words that stand together in one sentence count more than apart."""
-    return sum(worth[s] for s in hit) * (1 + 0.3 * (len(hit) - 1))
+def _worth(hit: frozenset[str], title: frozenset[str], worth: Mapping[str, float]) -> float:
+    """Words that stand together in one sentence count more than apart, and more where the title has them."""
+    topical = 1 + _OF_THE_TOPIC * len(title)
+    return sum(worth[s] for s in hit) * (1 + 0.3 * (len(hit) - 1)) * topical
 
 
 def _manner(text: str, quantity: bool) -> float:

@@ -12,13 +12,19 @@ from tests.providers.builtin.helpers import ask, user
 from tests.providers.builtin.test_sample_library import verdicts
 from tests.zotero.helpers import generated, manifest, opened_library
 
+# The question, the works that must be quoted, one that must not, a figure of the answer.
 QUESTIONS = [
-    ("How large is the overnight gain in motor skill, and who disputes it?", {"walker2002"}, "20 percent"),
-    ("Can a skill be strengthened by cues in sleep?", {"antony2012"}, ""),
-    ("Which evidence for ripples is causal?", {"girardeau2009"}, ""),
-    ("How much worse is memory after a night without sleep?", {"yoo2007"}, ""),
-    ("How much less is remembered by the sleep-deprived?", {"yoo2007"}, "19 percent"),
-    ("What share found the hidden rule after sleep?", {"wagner2004"}, "59 percent"),
+    (
+        "How large is the overnight gain in motor skill, and who disputes it?",
+        {"walker2002", "cordi2021"},
+        "",
+        "20 percent",
+    ),
+    ("Can a skill be strengthened by cues in sleep?", {"rasch2007", "antony2012"}, "", ""),
+    ("Which evidence for ripples is causal?", {"girardeau2009"}, "wilson1994", ""),
+    ("How much worse is memory after a night without sleep?", {"yoo2007"}, "", "19 percent"),
+    ("How much less is remembered by the sleep-deprived?", {"yoo2007"}, "", "19 percent"),
+    ("What share found the hidden rule after sleep?", {"wagner2004"}, "", "59 percent"),
 ]
 
 
@@ -27,9 +33,9 @@ def zotero(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return generated(tmp_path_factory.mktemp("lib"), "--items", "60")
 
 
-@pytest.mark.parametrize(("question", "works", "figure"), QUESTIONS)
+@pytest.mark.parametrize(("question", "works", "unwanted", "figure"), QUESTIONS)
 async def test_the_right_works_are_quoted_word_for_word(
-    zotero: Path, tmp_path: Path, question: str, works: set[str], figure: str
+    zotero: Path, tmp_path: Path, question: str, works: set[str], unwanted: str, figure: str
 ) -> None:
     entries = manifest(zotero)["items"]
     library = opened_library(zotero, tmp_path / "private")
@@ -43,6 +49,7 @@ async def test_the_right_works_are_quoted_word_for_word(
             assert item is not None
             cited.add(item.key)
         assert {entries[w]["key"] for w in works} <= cited, turn.text
+        assert not unwanted or entries[unwanted]["key"] not in cited, turn.text
         assert figure in turn.text
     finally:
         await library.close()

@@ -100,3 +100,28 @@ async def test_a_missing_file_is_named_with_what_to_do(tmp_path: Path) -> None:
         assert "not on this computer" in turn.text
         assert "Hippocampal sharp wave-ripple" in turn.text
         assert "Open it once in Zotero" in turn.text
+
+
+@pytest.mark.parametrize(
+    ("question", "works", "figure"),
+    [
+        ("How much better is speed after a night of sleep?", {"walker"}, "20 percent"),
+        ("How large is the overnight gain in motor skill, and who disputes it?", {"walker", "cordi"}, ""),
+        ("Which evidence for ripples is causal?", {"girardeau"}, ""),
+        ("What share found the hidden rule after sleep?", {"wagner"}, "59 percent"),
+        ("How much worse is memory after a night without sleep?", {"yoo"}, "19 percent"),
+        ("Does stimulation at 5 Hz help memory?", {"marshall"}, "unchanged"),
+        ("Are the benefits of sleep for memory robust?", {"cordi"}, ""),
+        ("How much did odour cues raise retention?", {"raschOdor"}, "97 percent"),
+    ],
+)
+async def test_questions_are_answered_from_the_works_that_answer_them(
+    tmp_path: Path, question: str, works: set[str], figure: str
+) -> None:
+    async with opened(tmp_path) as (library, tools):
+        turn = await ask(tools, user(question))
+        assert set(await verdicts(library, turn.text)) == {"verified"}
+        items = [library.item(library.contents.attachments[c.id].item_id) for c in citations_in(turn.text)]
+        cited = {item.citekey for item in items if item is not None}
+        assert all(any(key.startswith(work) for key in cited) for work in works), turn.text
+        assert figure in turn.text
