@@ -1,12 +1,14 @@
 """Looking a quotation up in the text of its page, offline: verified, paraphrase or not found.
 
 Typesetting may differ (line breaks, hyphens, ligatures, quotation marks, spaces), words and numbers may not.
+What an ellipsis leaves out must not turn the sentence into its contrary.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections import Counter
 from typing import Literal, TypeAlias
 
@@ -20,6 +22,11 @@ PARAPHRASE = 0.6
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:…|\.\s?\.\s?\.)\s*\]|\(\s*(?:…|\.\.\.)\s*\)|…|\.\s?\.\s?\.)\s*")
 _HYPHENS = "-\u00ad\u2010\u2011\u2012\u2013\u2014\u2212\ufffe\x02"
 _KEPT = frozenset("%<>=±≤≥$€£+*/^")
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|neither|nor|none|cannot|nicht|kein\w*|nie|niemals|weder|ne|pas|aucune?|jamais)\b"
+    r"|n['’]t\b|[不没沒未非無无]"
+)
+_SENTENCE_END = re.compile(r"(?<!\b[^\W\d_])[.!?…][\"”’»)\]]*\s+|[。！？]|\n\s*\n")
 _MARGIN_LINES = 2
 """Lines of a running head or foot that may stand between two halves of a sentence."""
 
@@ -30,12 +37,21 @@ def check_quote(quote: str, page_text: str) -> Verdict:
     if not parts:
         return "not found"
     page = _Compact(page_text)
-    at = 0
-    for part in parts:
-        at = page.find(_Compact(part).text, at)
-        if at < 0:
-            return "paraphrase" if _overlap(quote, page_text) >= PARAPHRASE else "not found"
+    ends: list[int] = []
+    for number, part in enumerate(parts):
+        places = page.places(_Compact(part).text)
+        first = ends[0] if ends else 0
+        ends = [end for start, end in places if number == 0 or _follows(page, ends, start)]
+        if not ends:
+            denied = number > 0 and any(start >= first for start, _ in places)
+            return "paraphrase" if denied or _overlap(quote, page_text) >= PARAPHRASE else "not found"
     return "verified"
+
+
+def _follows(page: _Compact, ends: list[int], start: int) -> bool:
+    """Whether a part may go on here after one that ended before, the nearest being the kindest."""
+    before = bisect_right(ends, start)
+    return before > 0 and not page.denies(ends[before - 1], start)
 
 
 def check_across_pages(quote: str, first: str, second: str) -> Verdict:
@@ -61,6 +77,8 @@ class _Compact:
     def __init__(self, text: str) -> None:
         text = unicodedata.normalize("NFKC", text).casefold()
         kept: list[str] = []
+        self._source = text
+        self._at: list[int] = []
         self._starts: set[int] = set()
         self._ends: set[int] = set()
         inside = False
@@ -74,20 +92,29 @@ class _Compact:
                 self._starts.add(len(kept))
                 self._ends.add(len(kept))
             kept.append("-" if char in _HYPHENS else char)
+            self._at.append(index)
             inside = True
             if is_cjk(char):
                 self._ends.add(len(kept))
         self._ends.add(len(kept))
         self.text = "".join(kept)
 
-    def find(self, wanted: str, start: int) -> int:
-        """The end of the next occurrence that begins and ends with a word, -1 without one."""
-        at = self.text.find(wanted, start)
+    def places(self, wanted: str) -> list[tuple[int, int]]:
+        """Where it stands from the beginning of a word to the end of one, in order."""
+        found = []
+        at = self.text.find(wanted)
         while at >= 0:
             if at in self._starts and at + len(wanted) in self._ends:
-                return at + len(wanted)
+                found.append((at, at + len(wanted)))
             at = self.text.find(wanted, at + 1)
-        return -1
+        return found
+
+    def denies(self, end: int, start: int) -> bool:
+        """Whether a negation lies between two places, in the sentence of the second."""
+        if end >= start:
+            return False
+        between = self._source[self._at[end - 1] + 1 : self._at[start]]
+        return _NEGATION.search(_SENTENCE_END.split(between)[-1]) is not None
 
 
 def _counts(text: str, index: int) -> bool:

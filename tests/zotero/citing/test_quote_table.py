@@ -1,0 +1,169 @@
+"""Quotations against texts as they really come out of files: what verifies, and near misses that must not.
+
+The texts go through the code that cleans pages and takes markup apart, so that line ends, hyphens at line
+ends and ligatures are those of real documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from bibgenie_desktop.domain.locators import Locator
+from bibgenie_desktop.zotero.citing.quotes import check_across_pages, check_quote
+from bibgenie_desktop.zotero.files.book_reader import blocks_of
+from bibgenie_desktop.zotero.files.pdf_worker import clean
+from bibgenie_desktop.zotero.service import ZoteroLibrary
+from tests.zotero.helpers import SAMPLE, generated, opened_library, titled
+
+PDF = clean(
+    "Sleep and Memory\r\n385\r\n\r\nThe sleep-deprived group remembered about 19 percent less than the "
+    "rested group.\r\nActivity of the posterior hippo-\r\ncampus during successful en\u00adcoding was "
+    "reduced, although the visual re\ufffe\r\nsponse was normal.\r\nThe e\ufb03cient classi\ufb01er did not "
+    "improve recall (t(23) = \u20132.4, p < .001; 95% CI [0.12, 0.58]).\r\n“Naps,” she wrote, ‘don’t help’ — "
+    "not everyone’s view.   Long-term  and short-\r\nterm effects differ.\r\nEffects were not significant in "
+    "older adults. The mean was 3.5 ms, in 1,205 trials; 20 of 30 (66 %) rats.\r\n"
+    "The drug reduced errors in mice. It was well tolerated. Nothing else changed.\r\n"
+    "CO\u2082 rose by 10\u00b5m; \u03b2-amyloid fell. Na\u00efve caf\u00e9 owners agreed."
+)
+MARKUP = (
+    "<html><head><title>No words of the page</title></head><body><h1>Stages&nbsp;of the night</h1>\r\n"
+    "<p>Deep sleep <em>fills</em> the first&#x20;half;\r\n   REM sleep, the <b>sec</b>ond half&mdash;"
+    "mostly.</p><p>Cells fired at&nbsp;0.75&thinsp;Hz, never at 5&nbsp;Hz.</p><script>var hidden = 1</script>"
+    "<p>The hippo&shy;campus &ldquo;replays&rdquo; experi&#xAD;ence.</p></body></html>"
+)
+BOOK = "\n\n".join(block.text for block in blocks_of(MARKUP, paths=True))
+
+
+@pytest.mark.parametrize(
+    ("quote", "verdict"),
+    [
+        ("The sleep-deprived group remembered about 19 percent less than the rested group.", "verified"),
+        ("the sleep deprived group remembered about 19 percent less", "verified"),
+        ("The sleep-deprived group\r\nremembered  about 19\u00a0percent less", "verified"),
+        ("The sleep-deprived group remembered about 91 percent less than the rested group.", "paraphrase"),
+        ("The sleep-deprived group remembered about 190 percent less than the rested group.", "paraphrase"),
+        ("The sleep-deprived group remembered about 1.9 percent less than the rested group.", "paraphrase"),
+        ("The sleep-deprived group remembered about 19 percent more than the rested group.", "paraphrase"),
+        ("The sleep-deprived group remembered 19 percent less than the rested group.", "paraphrase"),
+        ("posterior hippocampus during successful encoding was reduced", "verified"),
+        ("posterior hippo-campus during successful encoding", "verified"),
+        ("visual response was normal", "verified"),
+        ("visual response was abnormal", "paraphrase"),
+        ("efficient classifier did not improve recall", "verified"),
+        ("e\ufb03cient classi\ufb01er did not improve recall", "verified"),
+        ("efficient classifier did improve recall", "paraphrase"),
+        ("The efficient classifier … improve recall", "paraphrase"),
+        ("The efficient classifier improved recall", "paraphrase"),
+        ("t(23) = -2.4, p < .001", "verified"),
+        ("t(23) = \u22122.4, p<.001", "verified"),
+        ("t(23) = 2.4, p < .001", "paraphrase"),
+        ("did not improve recall (t(23) = -2.4, p > .001", "paraphrase"),
+        ("p < .01", "not found"),
+        ("95% CI [0.12, 0.58]", "verified"),
+        ("95% CI [0.12, 0.85]", "paraphrase"),
+        ("\"Naps,\" she wrote, 'don't help' - not everyone's view.", "verified"),
+        ("„Naps“, she wrote, «don’t help» – not everyone’s view", "verified"),
+        ("Naps, she wrote, do help, not everyone's view", "paraphrase"),
+        ("Long-term and short-term effects differ", "verified"),
+        ("Long-term and short-term effects do not differ", "paraphrase"),
+        ("Effects were not significant in older adults", "verified"),
+        ("Effects were significant in older adults", "paraphrase"),
+        ("Effects were … significant in older adults", "paraphrase"),
+        ("Effects were [...] significant in older adults", "paraphrase"),
+        ("The drug reduced errors … Nothing else changed.", "verified"),
+        ("The mean was 3.5 ms … 20 of 30 (66%) rats", "verified"),
+        ("The mean was 35 ms in 1,205 trials", "paraphrase"),
+        ("The mean was 3 ms in 1,205 trials", "paraphrase"),
+        ("in 205 trials", "paraphrase"),
+        ("drug reduced errors in mice", "verified"),
+        ("drug reduced errors in rats", "paraphrase"),
+        ("The drug did not reduce errors in mice", "paraphrase"),
+        ("he drug reduced error", "not found"),
+        ("CO2 rose by 10μm; β-amyloid fell", "verified"),
+        ("NAÏVE CAFE\u0301 OWNERS AGREED", "verified"),
+        ("Coral reefs bleach in warm water.", "not found"),
+    ],
+)
+def test_a_quote_of_a_pdf_page(quote: str, verdict: str) -> None:
+    assert check_quote(quote, PDF) == verdict
+
+
+@pytest.mark.parametrize(
+    ("quote", "verdict"),
+    [
+        ("Deep sleep fills the first half; REM sleep, the second half—mostly.", "verified"),
+        ("Stages of the night Deep sleep fills", "verified"),
+        ("REM sleep fills the first half", "paraphrase"),
+        ("Cells fired at 0.75 Hz, never at 5 Hz.", "verified"),
+        ("Cells fired at 0.75 Hz … at 5 Hz", "paraphrase"),
+        ("Cells fired at 75 Hz, never at 5 Hz", "paraphrase"),
+        ('The hippocampus "replays" experience.', "verified"),
+        ("var hidden = 1", "not found"),
+        ("No words of the page", "not found"),
+    ],
+)
+def test_a_quote_of_a_section(quote: str, verdict: str) -> None:
+    """EPUB sections and web pages are taken apart by the same code."""
+    assert check_quote(quote, BOOK) == verdict
+
+
+FIRST = clean(
+    "Gains grew slowly. The over-\r\nnight gain was not related to the per-\r\n17\r\nJournal of Sleep"
+)
+SECOND = clean("A. Author\r\n18\r\ncentage of stage 2 sleep, \r\nand it vanished after a week.\r\nNext.")
+
+
+@pytest.mark.parametrize(
+    ("quote", "verdict"),
+    [
+        ("The overnight gain was not related to the percentage of stage 2 sleep", "verified"),
+        ("The overnight gain … vanished after a week", "paraphrase"),
+        ("The overnight gain was related to the percentage of stage 2 sleep", "paraphrase"),
+        ("The overnight gain was not related to the percentage of stage 3 sleep", "paraphrase"),
+        ("Coral reefs bleach in warm water", "not found"),
+    ],
+)
+def test_a_quote_over_a_page_break(quote: str, verdict: str) -> None:
+    assert check_across_pages(quote, FIRST, SECOND) == verdict
+
+
+@asynccontextmanager
+async def opened(data_dir: Path, private: Path) -> AsyncIterator[ZoteroLibrary]:
+    library = opened_library(data_dir, private)
+    try:
+        await library.ensure_loaded()
+        yield library
+    finally:
+        await library.close()
+
+
+async def test_in_real_files_a_quote_verifies_and_its_near_misses_do_not(tmp_path: Path) -> None:
+    async with opened(SAMPLE, tmp_path) as library:
+        att = titled(library.contents, "A deficit in the ability").attachments[0].key
+
+        async def verdict(quote: str) -> str:
+            return await library.check_quote(Locator("u", "pdf", att=att, page_index=1, quote=quote))
+
+        quote = "The sleep-deprived group remembered about 19 percent less than the rested group."
+        assert await verdict(quote) == "verified"
+        for wrong in (
+            quote.replace("19", "91"),
+            quote.replace("less", "more"),
+            quote.replace("deprived", ""),
+        ):
+            assert await verdict(wrong) == "paraphrase"
+
+
+async def test_in_a_real_epub_a_quote_verifies_in_whatever_section_it_stands(tmp_path: Path) -> None:
+    async with opened(generated(tmp_path / "lib", "--items", "37"), tmp_path / "private") as library:
+        book = next(a for a in library.contents.attachments.values() if a.kind == "epub")
+        text = (await library.section_text(book, 1)).text
+        sentence = next(p for p in text.split("\n\n") if p.startswith("Deep sleep fills")).split(". ")[0]
+        for quote, verdict in ((sentence, "verified"), (sentence.replace("Deep", "Light"), "paraphrase")):
+            found, section, cfi = await library.find_quote(book, quote)
+            assert (found, section.index if section else None) == (verdict, 1)
+            assert bool(cfi) == (verdict == "verified")
