@@ -46,7 +46,7 @@ class Files:
         if not name or name.startswith(".zotero") or name in {".", ".."} or re.search(r"[/\\\x00]", name):
             return None, "missing", "Its stored file name is not valid."
         folder = self.data_dir / "storage" / key
-        found = _existing(folder, name)
+        found = _existing(folder, name) or _only(folder, Path(name).suffix)
         if found is None:
             return None, "missing", "Its file is not on this computer; Zotero may still have to download it."
         try:
@@ -95,3 +95,13 @@ def _existing(folder: Path, name: str) -> Path | None:
         return next((p for p in folder.iterdir() if unicodedata.normalize("NFC", p.name) == wanted), None)
     except (OSError, ValueError):
         return None
+
+
+def _only(folder: Path, suffix: str) -> Path | None:
+    """The file of a folder that has one of this kind only: it was renamed outside Zotero, and is meant."""
+    try:
+        visible = [p for p in folder.iterdir() if not p.name.startswith(".")]
+        alike = [p for p in visible if suffix and p.suffix.casefold() == suffix.casefold() and p.is_file()]
+    except OSError:
+        return None
+    return alike[0] if len(alike) == 1 else None

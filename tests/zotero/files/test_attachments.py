@@ -81,6 +81,29 @@ def test_accents_spelled_in_another_form_are_the_same_name(
     assert found.path == path
 
 
+def test_the_only_file_of_its_kind_in_the_folder_is_the_one_that_was_renamed(files: Files) -> None:
+    folder = files.data_dir / "storage" / "AAAABBBB"
+    (folder / ".zotero-ft-cache").write_text("extract")
+    (folder / "notes.txt").write_text("x")
+    assert files.locate(attachment("storage:paper.pdf")).status == "missing"
+    renamed = stored_file(files, "Hu 2020.PDF")
+    assert files.locate(attachment("storage:paper.pdf")).path == renamed
+    stored_file(files, "another.pdf")
+    assert files.locate(attachment("storage:paper.pdf")).status == "missing"  # which of them is not known
+    assert files.locate(attachment("storage:another.pdf")).status == "ok"
+    assert files.locate(attachment("storage:paper")).status == "missing"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs symbolic links")
+def test_a_renamed_file_that_is_a_link_out_of_the_folder_is_not_followed(
+    files: Files, tmp_path: Path
+) -> None:
+    (tmp_path / "outside.pdf").write_bytes(b"x")
+    (files.data_dir / "storage" / "AAAABBBB" / "other.pdf").symlink_to(tmp_path / "outside.pdf")
+    found = files.locate(attachment("storage:paper.pdf"))
+    assert (found.path, found.status) == (None, "missing")
+
+
 def test_a_linked_file_is_read_where_it_was_linked(files: Files, tmp_path: Path) -> None:
     path = tmp_path / "base" / "sub" / "x.pdf"
     path.write_bytes(b"x")
