@@ -60,7 +60,7 @@ class Files:
     def _linked(self, stored: str) -> tuple[Path | None, AttachmentStatus, str]:
         if stored.startswith("attachments:"):
             parts = [p for p in stored.removeprefix("attachments:").split("/") if p]
-            if not parts or ".." in parts:
+            if not parts or ".." in parts or (self.windows and re.search(r"[\\:]", "".join(parts))):
                 return None, "missing", "Its stored path is not valid."
             if self.base is None:
                 return (
@@ -92,7 +92,8 @@ def _existing(folder: Path, name: str) -> Path | None:
         if name.isascii():
             return None
         wanted = unicodedata.normalize("NFC", name)
-        return next((p for p in folder.iterdir() if unicodedata.normalize("NFC", p.name) == wanted), None)
+        alike = (p for p in folder.iterdir() if unicodedata.normalize("NFC", p.name) == wanted)
+        return next((p for p in alike if p.is_file()), None)
     except (OSError, ValueError):
         return None
 

@@ -122,12 +122,12 @@ def _absolute(value: str | int | bool | None) -> Path | None:
 def _holds_database(directory: Path) -> bool:
     try:
         return (directory / DATABASE).is_file()
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 
 def _identity(path: Path) -> Path:
     try:
         return path.resolve()
-    except OSError:
+    except (OSError, ValueError, RuntimeError):
         return path

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _PREF = re.compile(
-    r'^\s*user_pref\(\s*"((?:[^"\\]|\\.)*)"\s*,\s*(?:"((?:[^"\\]|\\.)*)"|(true|false)|(-?\d+))\s*\)\s*;',
+    r'^\s*user_pref\(\s*"((?:[^"\\]|\\.)*)"\s*,\s*(?:"((?:[^"\\]|\\.)*)"|(true|false)|(-?\d{1,20}))\s*\)\s*;',
     re.MULTILINE,
 )
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|.)", re.DOTALL)
@@ -53,7 +53,7 @@ def read_prefs(profile: Path) -> dict[str, str | int | bool]:
     """The preferences stored in a profile; a missing or unreadable file has none."""
     try:
         text = (profile / "prefs.js").read_text("utf-8", errors="replace")
-    except OSError:
+    except (OSError, ValueError):  # ValueError: no system has such a path
         return {}
     return parse_prefs(text)
 

@@ -113,6 +113,13 @@ def test_a_linked_file_is_read_where_it_was_linked(files: Files, tmp_path: Path)
     assert files.locate(attachment("attachments:../data/x.pdf", 2)).path is None
 
 
+@pytest.mark.parametrize("stored", [r"sub\..\..\x.pdf", "C:/x.pdf", "C:x.pdf", r"\\server\x.pdf", "../x.pdf"])
+def test_no_relative_link_leads_out_of_the_base_directory_on_windows(files: Files, stored: str) -> None:
+    there = Files(files.data_dir, files.base, windows=True)
+    found = there.locate(attachment(f"attachments:{stored}", 2))
+    assert (found.path, found.reason) == (None, "Its stored path is not valid.")
+
+
 def test_a_relative_link_without_a_base_directory_says_so(tmp_path: Path) -> None:
     found = Files(tmp_path).locate(attachment("attachments:sub/x.pdf", 2))
     assert found.status == "missing"

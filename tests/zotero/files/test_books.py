@@ -171,7 +171,7 @@ def test_mutated_epubs_end_in_text_or_one_of_the_known_words(tmp_path: Path, soa
     whole = epub(tmp_path / "whole.epub", PAGE * 5, others=PAGE).read_bytes()
     words = {"read", "corrupt", "empty", "giant", "encrypted", "unsupported", "range"}
     path = tmp_path / "mutated.epub"
-    for seed in range(soak.count(500, 10_000)):
+    for seed in soak.seeds(500, 10_000):
         rng = random.Random(seed)
         data = bytearray(whole)
         for _ in range(rng.randint(1, 12)):
