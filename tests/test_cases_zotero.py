@@ -7,16 +7,26 @@ and that no report of the list is missing.
 from __future__ import annotations
 
 import ast
+import asyncio
+import contextlib
+import sqlite3
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bibgenie_desktop.domain.messages import AssistantMessage
 from bibgenie_desktop.domain.parts import ToolPart, text_of
 from bibgenie_desktop.zotero.files.documents import Documents
+from bibgenie_desktop.zotero.local.discovery import find_libraries
 from tests.fakes import Notebook
 from tests.scripted_server import Reply, ScriptedServer, text, tool_calls
 from tests.services.desk import ask, desk
+from tests.services.tools.test_library_tools import Desk
+from tests.services.tools.test_library_tools import desk as tools
+from tests.zotero.helpers import SAMPLE, library_of, opened_library, sample_copy, writing
+from tests.zotero.local.test_discovery import pref, profile
 
 ROOT = Path(__file__).resolve().parent.parent
 CASES = ROOT.parent / "shared" / "cases.md"
@@ -26,26 +36,32 @@ WINDOW = "gui/test_window.py"
 
 PROVED: dict[str, tuple[str, ...]] = {
     "54yyyu/zotero-mcp#52": (
+        f"{HERE}::test_54yyyu_52_a_search_beside_a_running_zotero_sees_what_was_committed_last",
         f"{LIVE}::test_every_snapshot_taken_under_a_writer_is_a_state_that_was_committed",
         f"{LIVE}::test_pause_free_writing_leaves_the_last_good_snapshot_with_its_age",
     ),
     "54yyyu#292/#333": (
+        f"{HERE}::test_54yyyu_292_an_item_that_lies_only_in_the_log_is_found_and_a_stale_state_says_so",
         "zotero/test_service.py::test_a_change_in_zotero_is_seen_by_the_next_question",
         "zotero/test_service.py::test_a_library_that_goes_away_stays_readable_and_is_marked_stale",
     ),
     "ElliotRoe/lit-lake#16": (
+        f"{HERE}::test_lit_lake_16_a_note_that_cannot_be_parsed_hides_nothing_else",
         "zotero/local/test_reader.py::test_one_unreadable_text_does_not_hide_the_other_items",
         "zotero/files/test_fuzz.py::test_mutated_notes_keep_coming_out_as_text",
     ),
     "54yyyu#85": (
+        f"{HERE}::test_54yyyu_85_every_tool_reads_the_directory_that_the_profile_names",
         "zotero/local/test_discovery.py::test_a_custom_data_directory_is_found_on_every_system",
         "zotero/local/test_discovery.py::test_several_profiles_are_offered_with_the_default_one_first",
     ),
     "54yyyu#389": (
+        f"{HERE}::test_54yyyu_389_a_linked_file_without_a_base_folder_is_named_not_left_out",
         "zotero/test_service.py::test_linked_files_use_the_base_directory_of_the_profile",
         "zotero/files/test_attachments.py::test_a_relative_link_without_a_base_directory_says_so",
     ),
     "zotero#5483": (
+        "services/tools/test_hostile_documents.py::test_a_path_of_windows_lies_on_another_computer",
         "zotero/files/test_attachments.py::test_a_link_to_another_system_is_not_on_this_computer",
     ),
     "54yyyu#265": (
@@ -63,10 +79,12 @@ PROVED: dict[str, tuple[str, ...]] = {
         "zotero/model/test_links.py::test_links_name_the_attachment_the_physical_page_and_the_group",
     ),
     "54yyyu#163": (
+        f"{HERE}::test_54yyyu_163_without_a_scope_all_libraries_are_searched_and_rows_say_which",
         "services/tools/test_search_fulltext.py::test_scopes_pages_and_relaxing_are_said",
         "services/tools/test_library_tools.py::test_an_empty_result_states_its_scope",
     ),
     "54yyyu PR#198": (
+        f"{HERE}::test_54yyyu_198_a_slow_document_holds_up_no_search_and_can_be_cancelled",
         "zotero/test_service.py::test_the_loop_is_never_blocked_by_loading",
         "services/library/test_browsing.py::test_lists_of_a_large_library_leave_the_loop_free",
     ),
@@ -74,12 +92,18 @@ PROVED: dict[str, tuple[str, ...]] = {
         "zotero/files/test_documents.py::test_a_poisoned_file_costs_one_error_and_the_next_question_is_answered",
         "zotero/files/test_documents.py::test_questions_queue_behind_a_hanging_one_without_losing_their_own_time",
     ),
-    "beaver#100": (f"{HERE}::test_beaver_100_the_last_of_1500_pages_is_read_alone",),
+    "beaver#100": (
+        f"{HERE}::test_beaver_100_the_last_of_1500_pages_is_read_alone",
+        "services/tools/test_hostile_documents.py::test_the_last_of_1500_pages_is_read_and_the_others_are_left",
+    ),
     "llm-for-zotero#282": (
         "zotero/files/test_documents.py::test_each_unreadable_file_has_a_sentence_of_its_own",
         "services/tools/test_view_page.py::test_reading_a_scan_names_the_tool_that_shows_it_to_models_that_see_only",
     ),
-    "cookjohn#56": ("zotero/files/test_books.py::test_badly_extracted_text_is_told_from_language",),
+    "cookjohn#56": (
+        f"{HERE}::test_cookjohn_56_mojibake_is_flagged_and_zoteros_own_extract_is_read_if_it_is_better",
+        "zotero/files/test_books.py::test_badly_extracted_text_is_told_from_language",
+    ),
     "eric-tramel/zoty#16": (
         "zotero/model/test_fields.py::test_dates_have_a_year_a_text_and_an_order",
         "zotero/index/test_search.py::test_years_filter_by_the_iso_half_and_undated_items_never_match",
@@ -92,6 +116,7 @@ PROVED: dict[str, tuple[str, ...]] = {
     "54yyyu#70": ("services/tools/test_browsing_tools.py::test_three_thousand_tags_are_paged_without_loss",),
     "zotero#3392": ("zotero/model/test_links.py::test_books_and_snapshots_never_get_a_page",),
     "beaver#267": (
+        "zotero/citing/test_quote_table.py::test_in_real_files_a_quote_verifies_and_its_near_misses_do_not",
         "zotero/test_service.py::test_a_quote_is_looked_up_on_its_page",
         "gui/test_conversation_view.py::test_citation_card_opens_its_page",
     ),
@@ -241,6 +266,179 @@ async def test_beaver_100_the_last_of_1500_pages_is_read_alone(tmp_path: Path) -
         assert [p.text.strip() for p in last] == ["This is page number 1500"]
     finally:
         await documents.close()
+
+
+async def until_found(d: Desk, **query: str) -> dict[str, Any]:
+    """The first answer with a hit: a busy machine may need longer than one question waits."""
+    for _ in range(100):
+        found = await d.data("search_items", **query)
+        if found["total"]:
+            return found
+        await asyncio.sleep(0.05)
+    raise AssertionError(f"never found: {query}")
+
+
+@pytest.mark.parametrize("mode", ["DELETE", "WAL"])
+async def test_54yyyu_52_a_search_beside_a_running_zotero_sees_what_was_committed_last(
+    tmp_path: Path, mode: str
+) -> None:
+    """54yyyu/zotero-mcp#52, zothero#42."""
+    data_dir = sample_copy(tmp_path / "Zotero")
+    with writing(data_dir, mode, 0.3) as writer:
+        async with tools(tmp_path, data_dir) as d:
+            committed = writer.committed
+            titles = [i["title"] for i in (await until_found(d, query="state"))["items"]]
+            shown = {int(t.removeprefix("state ")) for t in titles if t.startswith("state ")}
+            assert len(shown) == 1
+            assert shown.pop() >= committed
+
+
+async def test_54yyyu_292_an_item_that_lies_only_in_the_log_is_found_and_a_stale_state_says_so(
+    tmp_path: Path,
+) -> None:
+    """54yyyu#292, #333."""
+    data_dir = sample_copy(tmp_path / "Zotero")
+    async with tools(tmp_path, data_dir) as d:
+        main = (data_dir / "zotero.sqlite").read_bytes()
+        with contextlib.closing(sqlite3.connect(data_dir / "zotero.sqlite")) as db:
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA wal_autocheckpoint=0")
+            with db:
+                db.execute(
+                    "UPDATE itemDataValues SET value = 'Zygomorphic practice' WHERE value LIKE 'Practice w%'"
+                )
+                db.execute("UPDATE items SET clientDateModified = '2030-01-01 00:00:00' WHERE itemID = 1")
+            assert b"Zygomorphic" not in main + (data_dir / "zotero.sqlite").read_bytes()
+            assert b"Zygomorphic" in (data_dir / "zotero.sqlite-wal").read_bytes()
+            (row,) = (await until_found(d, query="zygomorphic"))["items"]
+            assert row["title"] == "Zygomorphic practice"
+        assert not d.library.status.stale
+        (data_dir / "zotero.sqlite").write_bytes(b"torn")
+        await d.data("search_items", query="zygomorphic")
+        assert d.library.status.stale
+        assert d.library.status.notice
+
+
+async def test_lit_lake_16_a_note_that_cannot_be_parsed_hides_nothing_else(tmp_path: Path) -> None:
+    """ElliotRoe/lit-lake#16."""
+    broken = ["<div><p>" * 3_000, "<![CDATA[ <p", "\x00<b>" + "\ud7ff" * 9, '<span data-citation="%7B%22">x']
+    for number, html in enumerate([*broken, b"\x80\xff<p>bytes"]):
+        data_dir = sample_copy(tmp_path / f"Zotero{number}")
+        with contextlib.closing(sqlite3.connect(data_dir / "zotero.sqlite")) as db, db:
+            (note,) = db.execute("SELECT itemID FROM itemNotes ORDER BY itemID LIMIT 1").fetchone()
+            value = "CAST(? AS TEXT)" if isinstance(html, bytes) else "?"
+            db.execute(f"UPDATE itemNotes SET note = {value} WHERE itemID = ?", (html, note))
+            (key,) = db.execute("SELECT key FROM items WHERE itemID = ?", (note,)).fetchone()
+        async with tools(tmp_path / str(number), data_dir) as d:
+            assert d.library.status.items == 31
+            (shown,) = (await d.data("get_notes", note_ids=[f"u-{key}"]))["notes"]
+            assert shown["id"] == f"u-{key}"
+            assert (await d.data("search_items", query="sleep"))["total"] > 5
+            assert (await d.data("get_annotations", limit=50))["total"] > 5
+
+
+async def test_54yyyu_85_every_tool_reads_the_directory_that_the_profile_names(tmp_path: Path) -> None:
+    """54yyyu#85, #68, #367. Two profiles; the default one has its data elsewhere, as prefs.js says."""
+    named = sample_copy(tmp_path / "disk" / "My data")
+    root = tmp_path / ".zotero" / "zotero"
+    prefs = pref("useDataDir", "true") + pref("dataDir", f'"{named}"')
+    profile(root, "other")
+    profile(root, "main", prefs, default=True)
+    candidate = find_libraries(tmp_path, "linux", {})[0]
+    library = library_of(candidate, tmp_path / "private")
+    try:
+        d = Desk(library)
+        await library.index_texts()
+        for tool in ("search_items", "search_fulltext"):
+            assert (await d.data(tool, query="sleep"))["total"] > 5
+        for tool in ("list_items", "list_collections", "list_tags", "get_notes", "get_annotations"):
+            assert (await d.data(tool))["total"] > 0
+        item = d.item("Practice with Sleep")
+        assert (await d.data("read_document", attachment_id=item.id))["pages_total"] == 3
+        assert library.attachment(item.attachments[0].id).path.is_relative_to(named)  # type: ignore[union-attr]
+    finally:
+        await library.close()
+
+
+async def test_54yyyu_389_a_linked_file_without_a_base_folder_is_named_not_left_out(tmp_path: Path) -> None:
+    """54yyyu#389."""
+    data_dir = sample_copy(tmp_path / "Zotero")
+    with contextlib.closing(sqlite3.connect(data_dir / "zotero.sqlite")) as db, db:
+        db.execute(
+            "UPDATE itemAttachments SET linkMode = 2, path = 'attachments:hu.pdf'"
+            " WHERE path = 'storage:Hu - 2020.pdf'"
+        )
+    async with tools(tmp_path, data_dir) as d:
+        item = d.item("Promoting memory")
+        (row,) = (await d.data("get_items", ids=[item.id]))["items"]
+        assert row["attachments"][0]["status"] == "missing"
+        assert "base directory" in await d.error("read_document", attachment_id=item.attachments[0].id)
+
+
+async def test_54yyyu_163_without_a_scope_all_libraries_are_searched_and_rows_say_which(
+    tmp_path: Path,
+) -> None:
+    """54yyyu#163; 54yyyu#123: the same work in two libraries is two rows with two links."""
+    async with tools(tmp_path) as d:
+        found = await d.data("search_items", query="How robust are sleep-mediated memory benefits")
+        assert {row["library"] for row in found["items"]} == {"My Library", "Journal club"}
+        assert "all libraries" in found["scope"]
+        rows = [(await d.data("get_items", ids=[row["id"]]))["items"][0] for row in found["items"]]
+        assert any(row["link"].startswith("zotero://select/groups/4000001/") for row in rows)
+        assert any(row["link"].startswith("zotero://select/library/") for row in rows)
+
+
+SLOW = """
+import sys, time
+sys.stdin.readline()
+time.sleep(600)
+"""
+
+
+async def test_54yyyu_198_a_slow_document_holds_up_no_search_and_can_be_cancelled(tmp_path: Path) -> None:
+    """54yyyu PR#198, #456; Aria#12."""
+    script = tmp_path / "slow.py"
+    script.write_text(SLOW)
+    library = opened_library(SAMPLE, tmp_path / "private", command=(sys.executable, str(script)))
+    try:
+        d = Desk(library)
+        await library.ensure_loaded()
+        reading = asyncio.ensure_future(d.run("read_document", attachment_id=d.item("Practice with").id))
+        await asyncio.sleep(0.2)
+        async with asyncio.timeout(15):
+            found = await asyncio.gather(*(d.data("search_items", query=q) for q in ("sleep", "ripples")))
+            assert all(f["total"] for f in found)
+            assert not reading.done()
+            reading.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await reading
+    finally:
+        await library.close()
+
+
+async def test_cookjohn_56_mojibake_is_flagged_and_zoteros_own_extract_is_read_if_it_is_better(
+    tmp_path: Path,
+) -> None:
+    """cookjohn#56."""
+    data_dir = sample_copy(tmp_path / "Zotero")
+    path = next((data_dir / "storage").glob("*/Hu - 2020.pdf"))
+    unreadable = "ÔÚË¯ÃßÖÐµÄ¼ÇÒä¹®¹Ì".encode("latin-1") * 5
+    path.write_bytes(
+        pages(2)
+        .replace(b"Helvetica", b"Helvetica/Encoding/WinAnsiEncoding")
+        .replace(b"This is page", unreadable)
+    )
+    async with tools(tmp_path, data_dir) as d:
+        att = d.item("Promoting memory").attachments[0].id
+        flagged = await d.data("read_document", attachment_id=att)
+        assert "do not quote" in flagged["garbled"]
+        (path.parent / ".zotero-ft-cache").write_text("睡眠对记忆巩固的作用。" * 20, "utf-8")
+        better = await d.data("read_document", attachment_id=att, max_chars=200)
+        assert better["page_unknown"]
+        assert better["text"].startswith("睡眠对记忆")
+        assert "fonts" in better["why"]
+        rest = await d.data("read_document", **better["next"])
+        assert better["text"] + rest["text"] == "睡眠对记忆巩固的作用。" * 20
 
 
 async def test_llm4z_445_a_question_is_one_request_and_its_title_is_made_here(tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST, DEFAULT = 40_000, 12_000
 _OTHER_NAMES = ("item_id", "href", "from_cfi")
+_TRIED = 20_000
+"""Characters of an extract that show whether it is better."""
 _BATCH = 8
 """Pages asked for at once: a few more than usually fit one answer."""
 
@@ -86,6 +88,9 @@ class ReadDocument:
     ) -> ToolResult:
         info = await self._library.document_info(attachment)
         wanted = parse_pages(given.text("pages"), info) or list(range(info.pages))
+        if (better := await self._better_extract(attachment, wanted[0])) is not None:
+            result = await extract_result(self._library, item, attachment, better, most, offset)
+            return replace(result, for_eyes=_look(attachment, wanted[0]))
         pages, rest, cut = await self._read(attachment, wanted, offset, most)
         if not pages:
             return ToolResult(f"offset {offset} is past the end of the page. {extent(info)}", error=True)
@@ -113,6 +118,17 @@ class ReadDocument:
             note=counted(len(pages), "page"),
             for_eyes=_look(attachment, unread.index) if unread is not None else "",
         )
+
+    async def _better_extract(self, attachment: Attachment, index: int) -> DocumentUnreadable | None:
+        """Why Zotero's own extract is the better text: the file's fonts give signs that mean nothing."""
+        for looked_at in dict.fromkeys((index, 0)):  # the whole file, not some page of it
+            (page, *_) = await self._library.pages_text(attachment, looked_at, looked_at)
+            if not garbled(page.text):
+                return None
+        extract = (await self._library.extract(attachment))[:_TRIED]
+        if not extract.strip() or garbled(extract):
+            return None
+        return DocumentUnreadable("The fonts of this file make its text unreadable.", "")
 
     async def _read(
         self, attachment: Attachment, wanted: list[int], offset: int, most: int
