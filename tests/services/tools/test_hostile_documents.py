@@ -142,6 +142,19 @@ def reaching_out(path: Path) -> bytes:
     return book(path, a_xhtml=page.encode())
 
 
+def embedding(path: Path) -> bytes:
+    """A page whose drawing is said to lie in another file of this computer, and actions that open it."""
+    other = b"(%s)" % str(path.parent / "secret.txt").encode()
+    return pdf(
+        b"<</Type/Catalog/Pages 2 0 R/OpenAction<</S/Launch/F%s>>>>" % other,
+        b"<</Type/Pages/Count 1/Kids[3 0 R]>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]/Contents 4 0 R/Resources<</XObject<</X 5 0 R>>>>>>",
+        b"<</Length 0/F%s>>stream\n\nendstream" % other,
+        b"<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Length 0/F<</Type/Filespec/F%s>>>>stream\n\nendstream"
+        % other,
+    )
+
+
 EPUB, DOCX = (
     "application/epub+zip",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
@@ -156,6 +169,7 @@ Maker = Callable[[Path], bytes]
         ("Hu - 2020.pdf", "application/pdf", lambda _: b"%PDF-1.7\n" + os.urandom(2000), "damaged"),
         ("Hu - 2020.pdf", "application/pdf", lambda _: b"<html>please log in</html>", "damaged"),
         ("Hu - 2020.pdf", "application/pdf", looped, "damaged"),
+        ("Hu - 2020.pdf", "application/pdf", embedding, "no text"),
         ("b.epub", EPUB, zip_bomb, "too large"),
         ("b.epub", EPUB, lying_archive, "damaged"),
         ("b.epub", EPUB, lambda _: b"PK\x03\x04" + b"\x00" * 500, "damaged"),

@@ -108,21 +108,38 @@ def test_mutated_preferences_give_values_or_nothing(soak: Soak) -> None:
                 (name + value).encode("utf-8")
 
 
+NUMBER, NAME = re.compile(rb"(?<![\w.])\d+(?![\w.])"), re.compile(rb"/[A-Za-z]{2,20}")
+HUGE = [b"0", b"-1", b"1", b"7", b"65536", b"2147483647", b"4294967296", b"9223372036854775808", b"1e99"]
+FILTERS = [b"/FlateDecode", b"/LZWDecode", b"/ASCIIHexDecode", b"/JPXDecode", b"/JBIG2Decode", b"/Crypt"]
+
+
+def mutated_pdf(whole: bytes, rng: random.Random) -> bytes:
+    """Bytes changed anywhere, or numbers, references and names exchanged so that the file stays a PDF."""
+    data = bytearray(whole)
+    for _ in range(rng.randint(1, 15)):
+        place = rng.randrange(len(data))
+        kind = rng.random()
+        if kind < 0.4:
+            data[place] = rng.randrange(256)
+        elif kind < 0.5:
+            del data[place : place + rng.randint(1, 50)]
+        elif kind < 0.8:
+            if number := NUMBER.search(data, place):
+                data[number.start() : number.end()] = rng.choice([*HUGE, b"%d" % rng.randrange(20)])
+        elif name := NAME.search(data, place):
+            data[name.start() : name.end()] = rng.choice(FILTERS + NAME.findall(whole))
+    return bytes(data)
+
+
 @pytest.mark.patience(6_000)
 async def test_mutated_pdfs_give_text_or_one_clear_error(tmp_path: Path, soak: Soak) -> None:
-    whole = next((SAMPLE / "storage").glob("*/Walker - 2002.pdf")).read_bytes()
+    names = ("Walker - 2002.pdf", "Jenkins - 1924.pdf", "Hu - 2020.pdf")  # the second is a scan
+    sources = [next((SAMPLE / "storage").glob(f"*/{name}")).read_bytes() for name in names]
     path = tmp_path / "mutated.pdf"
     async with patient() as documents:
         for seed in soak.seeds(500, 10_000):
             rng = random.Random(seed)
-            data = bytearray(whole)
-            for _ in range(rng.randint(1, 15)):
-                place = rng.randrange(len(data))
-                if rng.random() < 0.7:
-                    data[place] = rng.randrange(256)
-                else:
-                    del data[place : place + rng.randint(1, 50)]
-            path.write_bytes(data)
+            path.write_bytes(mutated_pdf(rng.choice(sources), rng))
             async with asyncio.timeout(4 * LIMIT_S):
                 for request in ({"op": "outline"}, PICTURE, None):
                     with contextlib.suppress(DocumentUnreadable):
