@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -15,6 +17,7 @@ from bibgenie_desktop.domain.states import SessionState
 from bibgenie_desktop.gui.conversation.card import ProposalCard
 from bibgenie_desktop.gui.conversation.checkpoint import StatementText
 from bibgenie_desktop.gui.docks.checkpoints import Changes, Point, ResourceLine, ReviseDialog
+from bibgenie_desktop.gui.docks.context import ContextView
 from bibgenie_desktop.gui.docks.trial import TrialCard
 from tests.fakes import Notebook, Proposer
 from tests.gui.bench import Bench, bench
@@ -74,6 +77,27 @@ async def test_try_compact_says_what_would_happen_and_changes_nothing(
             assert (path(on), len(server.bodies)) == (before, sent)
             assert on.state is SessionState.IDLE
             assert await on.clipped() == []
+
+
+async def test_a_measurement_that_comes_late_does_not_take_the_dry_run_away(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    with ScriptedServer() as server:
+        async with bench(tmp_path, server, tools=(Notebook(),)) as on:
+            await ready(on)
+            shown: list[ContextView] = []
+            on.desk.context.context_changed.connect(shown.append)
+            on.desk.context.refresh()
+            await on.until(lambda: shown)
+            # What the window shows is of before the last answer, as on a machine with much to do.
+            on.desk.context.context_changed.emit(replace(shown[-1], seen=shown[-1].seen[:1]))
+            on.hands.click(on.button("tryCompact"))
+            await on.until(lambda: on.window.context.findChild(TrialCard) is not None)
+            count = len(shown)
+            on.desk.context.refresh()
+            await on.until(lambda: len(shown) > count)
+            await asyncio.sleep(0.05)
+            assert on.window.context.findChild(TrialCard) is not None
 
 
 async def test_try_compact_on_an_empty_session_says_that_there_is_nothing(

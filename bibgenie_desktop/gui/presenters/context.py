@@ -112,6 +112,8 @@ class ContextPresenter(QObject):
         except UserError as error:
             self.failed.emit(error)
             return
+        # What is shown becomes that of now first: a measurement begun earlier would take the answer away.
+        await self._measure(chat, self._draft)
         if chat is self._chat:
             lost = compact_warning(self.warm, self._workspace.clock(), run.after)
             self.trial_ready.emit(replace(trial_of(run, chat.path), cache=lost))
