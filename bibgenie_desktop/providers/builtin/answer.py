@@ -96,6 +96,9 @@ def _paragraphs(
     gone = say.gone.format(absent) if absent else ""
     if quotes:
         intro = say.found if direct or not question.words else say.related
+        if not direct and (works := _works(question, known.pages)):
+            beyond = question.beyond(" ".join(works.values()))
+            intro, topic = (say.related, ", ".join(beyond)) if beyond else (say.work, "")
         body = _quoted(quotes)
         differ = [say.differ] if differing(quotes) else []
         looked = {page.att for page in (*known.pages, *known.hits)}
@@ -115,15 +118,18 @@ def _paragraphs(
 def choose(question: Question, known: Knowledge) -> tuple[list[Sentence], bool]:
     """The passages to quote, grouped by document, and whether they hold words of the question.
 
-    Where none does, a document that was found by its title is quoted with what it reports.
+    Where none does, and where a work is asked for by its title, it is quoted with what it reports.
     """
-    stems = tuple(stem(word) for word in question.words)
-    ranked = rank(known.pages, stems, quantity=question.quantity) if stems else []
+    works = _works(question, known.pages)
+    pages = [page for page in known.pages if page.att in works] if works else known.pages
+    words = question.beyond(" ".join(works.values())) if works else question.words
+    stems = tuple(stem(word) for word in words)
+    ranked = rank(pages, stems, quantity=question.quantity) if stems else []
     direct = bool(ranked)
     if not direct:
         ranked = [
-            Sentence(page, text[:MOST_QUOTED], 1.0 + abs(_direction(text)), frozenset())
-            for page, text in statements(known.pages)
+            Sentence(page, text, 1.0 + abs(_direction(text)) + with_figure(text), frozenset())
+            for page, text in statements(pages)
             if len(text) <= MOST_QUOTED
         ]
         ranked.sort(key=lambda s: -s.score)
@@ -144,6 +150,12 @@ def choose(question: Question, known: Knowledge) -> tuple[list[Sentence], bool]:
             chosen = [*chosen[:place], figure, *chosen[place:]][:MOST_QUOTES]
     first_seen = {s.page.att: place for place, s in reversed(list(enumerate(chosen)))}
     return sorted(chosen, key=lambda s: (first_seen[s.page.att], s.page.number)), direct
+
+
+def _works(question: Question, pages: Sequence[Page]) -> dict[str, str]:
+    """Titles of the documents that the question names, by their ids."""
+    titles = {page.att: _title(page.source) for page in pages}
+    return {att: title for att, title in titles.items() if question.names(title)}
 
 
 def _figure_beside(sentence: Sentence, pages: Sequence[Page]) -> Sentence | None:
@@ -196,6 +208,11 @@ def _quoted(quotes: Sequence[Sentence]) -> list[str]:
 def _label(source: str) -> str:
     match = _SOURCE.fullmatch(source)
     return match[1] if match else source
+
+
+def _title(source: str) -> str:
+    match = _SOURCE.fullmatch(source)
+    return match[2] if match else source
 
 
 def _named(source: str) -> str:

@@ -23,6 +23,7 @@ class Phrases:
     help: str
     self: str
     related: str
+    work: str
 
 
 PHRASES: dict[Language, Phrases] = {
@@ -43,7 +44,8 @@ PHRASES: dict[Language, Phrases] = {
             "name an item. I search, read the pages that match best and quote them."
         ),
         self="Built-in assistant: I find and quote passages; I do not reason.",
-        related="No sentence on the pages that match {0} best uses these words. They say:",
+        related="No sentence has the words {0}. The pages that fit them best say:",
+        work="This is what the work itself says:",
     ),
     "de": Phrases(
         found="Ihre Bibliothek sagt zu {0}:",
@@ -63,7 +65,8 @@ PHRASES: dict[Language, Phrases] = {
             "zitiere sie."
         ),
         self="Eingebauter Assistent: Ich finde und zitiere Stellen; ich ziehe keine Schlüsse.",
-        related="Kein Satz der Seiten, die am besten zu {0} passen, enthält diese Wörter. Dort steht:",
+        related="Kein Satz enthält die Wörter {0}. Auf den Seiten, die am besten dazu passen, steht:",
+        work="Das sagt die Arbeit selbst:",
     ),
     "fr": Phrases(
         found="Votre bibliothèque dit sur {0} :",
@@ -83,6 +86,7 @@ PHRASES: dict[Language, Phrases] = {
             "les cite."
         ),
         self="Assistant intégré : je trouve et cite des passages ; je ne raisonne pas.",
-        related="Aucune phrase des pages les plus proches de {0} n’emploie ces mots. Elles disent :",
+        related="Aucune phrase n’emploie les mots {0}. Les pages les plus proches disent :",
+        work="Voici ce que dit le travail lui-même :",
     ),
 }

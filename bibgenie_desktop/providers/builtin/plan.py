@@ -102,12 +102,14 @@ def next_calls(
         if query:
             return (_call(tools, SEARCH, {"query": query, "limit": 10}),)
     small = window < SMALL_WINDOW
+    named = [row for row in known.rows if row.pdf and question.names(row.title)]
     relaxed = any(data_of(part).get("relaxed") for part in known.searches)
-    if relaxed and not small and not question.ids and TEXTS in tools and not known.asked_texts:
+    if relaxed and not small and not question.ids and not named and TEXTS in tools and not known.asked_texts:
         # No title or abstract has all the words: the documents themselves may.
         words = " ".join(plainer(word) for word in question.words)
         return (_call(tools, TEXTS, {"query": words, "limit": 5}),)
-    targets = question.ids or tuple(dict.fromkeys(_in_turn(known.in_texts, _readable(known.rows))))
+    targets = question.ids or _readable(named)
+    targets = targets or tuple(dict.fromkeys(_in_turn(known.in_texts, _readable(known.rows))))
     if not targets and any("\n[cut here:" in part.sent for part in known.searches):
         targets = tuple(
             row.id for row in known.rows[:1]
@@ -115,8 +117,9 @@ def next_calls(
     if known.pages or READ not in tools or not targets:
         return ()
     fresh = [target for target in targets if target not in known.looked_into]
-    if not known.looked_into and question.words and FIND in tools:
-        return tuple(_find(tools, target, question) for target in fresh[: 1 if small else 2])
+    wanted = _asked_of(question, named)
+    if not known.looked_into and wanted and FIND in tools:
+        return tuple(_find(tools, target, wanted) for target in fresh[: 1 if small else 2])
     reads = _reads(question, known, small)
     if not small or not reads:
         # One more from its beginning, where a paper says what it found.
@@ -164,9 +167,14 @@ def _halves(word: str) -> list[str]:
     return [word[:2], word[-2:]] if len(word) > 2 else [word]
 
 
-def _find(tools: Mapping[str, ToolSpec], target: str, question: Question) -> Call:
+def _asked_of(question: Question, named: Sequence[Found]) -> tuple[str, ...]:
+    """The words to look for in a document; none: a work is asked for as a whole, by its title."""
+    return question.beyond(" ".join(row.title for row in named)) if named else question.words
+
+
+def _find(tools: Mapping[str, ToolSpec], target: str, words: Sequence[str]) -> Call:
     """Any of the words as a pattern; where the tool takes plain words only, the longest."""
-    stems = [stem(word) for word in question.words]
+    stems = [stem(word) for word in words]
     if "regex" not in _properties(tools[FIND]):
         return Call(FIND, {"attachment_id": target, "query": max(stems, key=len)})
     wanted = {"attachment_id": target, "query": pattern_of(stems), "regex": True, "limit": 40, "context": 80}

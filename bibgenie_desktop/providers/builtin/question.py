@@ -21,6 +21,9 @@ from bibgenie_desktop.providers.builtin.words import (
 )
 
 MOST_WORDS = 6
+_SHORTEST_TITLE = 3
+"""Words: what is shorter, like “Sleep”, is a topic as well."""
+_SUBTITLE = re.compile(r"[:?!.–—]\s")
 _FOLLOW_UP = re.compile(
     r"^(and|what about|how about|why|more|tell me more|go on|continue|und|wie steht|warum|mehr|weiter"
     r"|et|pourquoi|plus)\b"
@@ -64,6 +67,17 @@ class Question:
     quoted_before: frozenset[str]
     quantity: bool = False
     """It asks how much of something there is: an answer has figures."""
+
+    def names(self, title: str) -> bool:
+        """Whether it gives a work's title, with or without the subtitle."""
+        asked = f" {_plain(self.text)} "
+        parts = (_plain(part) for part in (title, _SUBTITLE.split(title)[0]))
+        return any(f" {part} " in asked for part in parts if part.count(" ") >= _SHORTEST_TITLE - 1)
+
+    def beyond(self, title: str) -> tuple[str, ...]:
+        """What it asks of a work that it names: its words that the title does not have."""
+        stems = {stem(token) for token in tokens(title)}
+        return tuple(word for word in self.words if stem(word) not in stems)
 
 
 def question_of(projection: Projection) -> Question:
@@ -110,6 +124,10 @@ def _topic(text: str, earlier: list[str]) -> tuple[tuple[str, ...], bool]:
         if topic := content_words(before):
             return tuple(dict.fromkeys([*own, *topic[:4]])), True
     return own, False
+
+
+def _plain(text: str) -> str:
+    return " ".join(fold(token) for token in tokens(text))
 
 
 def _goal(checkpoint: str) -> str:

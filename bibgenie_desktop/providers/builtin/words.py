@@ -27,7 +27,8 @@ _STOP: Final[dict[Language, frozenset[str]]] = {
         upon us very want was we were what whatever when where whether which while who whom whose why will
         with within would yes you your explain describe summarize summarise summary compare discuss
         mention find look search know think mean according main different difference hi hello hey thanks
-        thank ok okay test anything something everything really actually role one two"""
+        thank ok okay test anything something everything really actually role one two matter matters affect
+        affects affected influence influences influenced impact impacts"""
     ),
     "de": _set(
         """ab aber alle allem allen aller alles als also am an andere anderen auch auf aus bei beim bin bis
@@ -40,7 +41,8 @@ _STOP: Final[dict[Language, frozenset[str]]] = {
         seinen seiner seit sich sie sind so sollen sollte sondern sowie uber um und uns unser unsere unter
         vom von vor wann war waren warum was wegen weil welche welchem welchen welcher welches wem wen wenn
         wer werden wie wieder wieso will wir wird wirkt wo worden wurde wurden zeig zeige zu zum zur
-        zwischen zusammenfassung erklare vergleiche finde suche hallo danke"""
+        zwischen zusammenfassung erklare vergleiche finde suche hallo danke
+        beeinflusst beeinflussen einfluss wirkung"""
     ),
     "fr": _set(
         """a ai alors apres as au aucun aussi autre aux avait avant avec avez avoir avons c ca car ce cela
@@ -50,7 +52,8 @@ _STOP: Final[dict[Language, frozenset[str]]] = {
         leurs lui ma mais me meme mes mieux moi moins mon n ne ni nos notre nous on ont ou par parce pas
         peu peut peuvent plus pour pourquoi pouvez quand que quel quelle quelles quels qu qui quoi sa
         se selon ses si son sont sous sur ta te tes toi ton tous tout toute toutes tres trop tu un une vers
-        vos votre vous y explique decris resume compare trouve cherche montre bonjour salut merci"""
+        vos votre vous y affecte affectent influence influencent
+        explique decris resume compare trouve cherche montre bonjour salut merci"""
     ),
 }
 
@@ -63,6 +66,9 @@ _META: Final = _set(
     recherche recherches resultats texte author authors autor autoren auteur auteurs"""
 )
 """Words about the library itself; they narrow a search to nothing."""
+
+_RELATION: Final = re.compile(r"\b(?:effects?|effets?) (?=of\b|de\b|du\b|des\b)", re.IGNORECASE)
+"""Asks how one thing acts on another, where `the testing effect` is a thing itself."""
 
 _LIBRARY: Final = frozenset(
     {"library", "zotero", "bibliothek", "bibliotheque", "collection", "papers", "items"}
@@ -105,6 +111,7 @@ def language_of(text: str) -> Language:
 
 def content_words(text: str) -> tuple[str, ...]:
     """The words that carry the topic, in order, each once."""
+    text = _RELATION.sub(" ", text)
     language = language_of(text)
     stop = _STOP[language] | (_STOP["en"] if language == "en" else frozenset())
     found: dict[str, str] = {}

@@ -125,3 +125,47 @@ async def test_questions_are_answered_from_the_works_that_answer_them(
         cited = {item.citekey for item in items if item is not None}
         assert all(any(key.startswith(work) for key in cited) for work in works), turn.text
         assert figure in turn.text
+
+
+@pytest.mark.parametrize(
+    ("question", "works", "figure"),
+    [
+        ("What does “Practice with Sleep Makes Perfect” find?", {"walker"}, "20 percent"),
+        (
+            "What is the evidence in A deficit in the ability to form new human memories without sleep?",
+            {"yoo"},
+            "19 percent",
+        ),
+        (
+            "Compare “Practice with Sleep Makes Perfect”, “How robust are sleep-mediated memory benefits?”",
+            {"walker", "cordi"},
+            "20 percent",
+        ),
+    ],
+)
+async def test_a_work_named_by_its_title_says_what_it_found(
+    tmp_path: Path, question: str, works: set[str], figure: str
+) -> None:
+    async with opened(tmp_path) as (library, tools):
+        turn = await ask(tools, user(question))
+        assert set(await verdicts(library, turn.text)) == {"verified"}
+        items = [library.item(library.contents.attachments[c.id].item_id) for c in citations_in(turn.text)]
+        cited = {item.citekey for item in items if item is not None}
+        assert len(cited) == len(works)
+        assert all(any(key.startswith(work) for key in cited) for work in works), turn.text
+        assert figure in turn.text
+        assert "what the work itself says" in turn.text
+
+
+async def test_what_a_named_work_does_not_speak_of_is_said_to_be_missing(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (_, tools):
+        turn = await ask(tools, user("How many mice were in “Practice with Sleep Makes Perfect”?"))
+        assert "No sentence has the words *mice*" in turn.text
+        assert all(c.id == "u-3Z63DMR5" for c in citations_in(turn.text))
+
+
+async def test_asking_how_one_thing_acts_on_another_is_no_search_for_that_verb(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (_, tools):
+        for question in ("How does sleep affect memory?", "What is the effect of sleep on memory?"):
+            turn = await ask(tools, user(question))
+            assert turn.calls[0].input["query"] == "sleep memory"
