@@ -24,11 +24,11 @@ from bibgenie_desktop.zotero.index.writer import IndexWriter, Rows
 from bibgenie_desktop.zotero.local.children import relations_of
 from bibgenie_desktop.zotero.local.reader import (
     LegacyKeys,
-    read_contents,
     read_frame,
+    read_some,
     readable_tables,
-    rows_just_read,
 )
+from bibgenie_desktop.zotero.local.shared import Shared
 from bibgenie_desktop.zotero.local.tables import Tables
 from bibgenie_desktop.zotero.model.counts import Tally
 from bibgenie_desktop.zotero.model.library import Collection, Contents
@@ -36,6 +36,10 @@ from bibgenie_desktop.zotero.source import TakingCancelled
 
 PIECE: Final = 4_000
 """Top-level items that are held at once: some 40 MB."""
+WORDS_HELD: Final = 64 * 1024 * 1024
+"""Bytes, in a process that ends with its work; few large parts cost less than many that are merged."""
+WORDS_HELD_LATER: Final = 1024 * 1024
+"""SQLite's own value, for changes."""
 T = TypeVar("T")
 Piece: TypeAlias = tuple[Rows, Sequence[Mapping[Any, int]]]
 
@@ -68,13 +72,14 @@ class PieceReader:
         self._zotero = zotero
         self._keys = keys
         self._collections = tuple(collections)
+        self._shared = Shared(Tables(zotero))
 
     def read(self, rows: Sequence[int], first_row: int) -> Piece:
         """What is to be inserted, and what it adds to the counts."""
-        contents = read_contents(self._zotero, self._keys, rows)
+        contents, sources = read_some(self._zotero, self._keys, rows, self._shared)
         tally = Tally(self._collections)
         tally.add(contents)
-        return Rows(contents, rows_just_read(self._zotero), first_row), tally.parts
+        return Rows(contents, sources, first_row), tally.parts
 
 
 def build(
@@ -104,6 +109,7 @@ def build(
                 progress(min(done * PIECE, len(items)), len(items))
                 writer.insert(rows)
                 writer.add_counts(counts)
+        _make_indexes(db)
         with readable_tables():
             frame = with_relations(frame, db, zotero)
         writer.set_frame(frame)
@@ -165,6 +171,7 @@ def build_from_contents(
                 writer.count(piece)
                 writer.insert(Rows(piece, numbers, row))
                 row += len(piece.items)
+        _make_indexes(db)
         writer.set_frame(contents)
         writer.save_counts()
         _complete(db, facts)
@@ -232,6 +239,7 @@ def _new(target: Path, database: Path | None = None) -> Iterator[sqlite3.Connect
             db.execute("BEGIN")
             for statement in index_schema.TABLES.split(";\n"):
                 db.execute(statement)
+            _hold_words(db, WORDS_HELD)
             stack.enter_context(quiet_gc.loading())
             yield db
         db.execute("PRAGMA locking_mode=NORMAL").fetchall()
@@ -245,9 +253,18 @@ def _new(target: Path, database: Path | None = None) -> Iterator[sqlite3.Connect
         raise
 
 
-def _complete(db: sqlite3.Connection, facts: Mapping[str, str]) -> None:
+def _make_indexes(db: sqlite3.Connection) -> None:
     for statement in index_schema.INDEXES.split(";\n"):
         db.execute(statement)
+
+
+def _hold_words(db: sqlite3.Connection, size: int) -> None:
+    """So many bytes of words are gathered in memory before they are written and merged."""
+    db.execute("INSERT INTO item_words (item_words, rank) VALUES ('hashsize', ?)", (size,))
+
+
+def _complete(db: sqlite3.Connection, facts: Mapping[str, str]) -> None:
+    _hold_words(db, WORDS_HELD_LATER)
     db.execute("INSERT INTO item_words (item_words) VALUES ('optimize')")
     index_schema.set_facts(db, {**facts, "version": index_schema.VERSION, "complete": "yes"})
     db.execute("COMMIT")

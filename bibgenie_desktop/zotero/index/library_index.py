@@ -22,7 +22,7 @@ from bibgenie_desktop.zotero.index.indexed_contents import damaged, indexed_cont
 from bibgenie_desktop.zotero.index.process import BuildFailed, build_apart
 from bibgenie_desktop.zotero.index.state import IndexState
 from bibgenie_desktop.zotero.local.better_bibtex import BetterBibtex
-from bibgenie_desktop.zotero.local.reader import read_contents, read_frame, readable_tables, rows_just_read
+from bibgenie_desktop.zotero.local.reader import read_frame, read_some, readable_tables
 from bibgenie_desktop.zotero.model.library import Contents
 from bibgenie_desktop.zotero.source import LibrarySource, Taken
 
@@ -159,8 +159,7 @@ class LibraryIndex:
             frame = read_frame(zotero)
 
             def read(rows: Iterable[int]) -> tuple[Contents, dict[str, int]]:
-                piece = read_contents(zotero, keys.keys() if keys else {}, list(rows))
-                return piece, rows_just_read(zotero)
+                return read_some(zotero, keys.keys() if keys else {}, list(rows))
 
             with index_changes.beside(db, database):
                 db.execute("BEGIN IMMEDIATE")

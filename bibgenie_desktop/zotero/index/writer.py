@@ -31,7 +31,7 @@ from bibgenie_desktop.zotero.index.terms import folded
 from bibgenie_desktop.zotero.model.counts import Tally
 from bibgenie_desktop.zotero.model.fields import bare_doi
 from bibgenie_desktop.zotero.model.folding import key
-from bibgenie_desktop.zotero.model.library import Attachment, Collection, Contents, Item
+from bibgenie_desktop.zotero.model.library import Attachment, Collection, Contents, Creator, Item
 
 Row = tuple[object, ...]
 
@@ -195,16 +195,23 @@ class IndexWriter:
 
 
 tag_key = lru_cache(50_000)(key)
+_tag_words = lru_cache(50_000)(folded)
 """The same few names come again and again."""
+
+
+@lru_cache(50_000)
+def _names(first: str, last: str) -> tuple[str, str]:
+    """A person's name as it is spoken, and its words."""
+    name = Creator("", first, last, primary=True).name
+    return name, folded(name if name == last else f"{name} {last}")
 
 
 def item_words(item: Item) -> tuple[str, ...]:
     """The words of an item by column."""
-    names = [(c.name, c.last) for c in item.creators]
     return (
         folded(item.title),
-        folded(" ".join([name if name == last else f"{name} {last}" for name, last in names])),
-        folded(" ".join([t.name for t in item.tags])),
+        " ".join([_names(c.first, c.last)[1] for c in item.creators]),
+        " ".join([_tag_words(t.name) for t in item.tags]),
         folded(item.citekey),
         str(item.year or ""),
         folded(item.venue),
@@ -220,7 +227,7 @@ def _item_row(row: int, item: Item, source: int) -> Row:
         item.library.id,
         item.type,
         item.title,
-        "; ".join(c.name for c in item.authors[:4]),
+        "; ".join([_names(c.first, c.last)[0] for c in item.authors[:4]]),
         item.year,
         item.modified,
         item.added,

@@ -9,22 +9,22 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Collection as Some
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TypeVar
 
 from bibgenie_desktop.domain.errors import LibraryUnavailable
 from bibgenie_desktop.zotero.files.attachments import EMBEDDED_IMAGE
 from bibgenie_desktop.zotero.local.children import Children, Owner, relations_of
+from bibgenie_desktop.zotero.local.shared import Shared
 from bibgenie_desktop.zotero.local.tables import SomeItems, Tables
 from bibgenie_desktop.zotero.local.tables import text as _text
 from bibgenie_desktop.zotero.model.fields import citation_key, split_date, strip_markup
 from bibgenie_desktop.zotero.model.library import (
     Attachment,
     AttachmentKind,
-    Collection,
     Contents,
     Creator,
     Item,
@@ -58,6 +58,7 @@ _SUFFIXES: dict[str, AttachmentKind] = {
 }
 
 
+T = TypeVar("T")
 LegacyKeys = Mapping[tuple[int, str], str]
 """Citation keys by the library's row and the item's key, where they are kept outside Zotero's tables."""
 
@@ -75,15 +76,33 @@ def read_contents(
 
     def read() -> Contents:
         tables = Tables(connection) if only is None else SomeItems(connection, only)
-        return _Reader(tables, legacy_keys or {}, relations=only is None, trash=only is None).contents()
+        whole = only is None
+        return _Reader(tables, Shared(tables), legacy_keys or {}, relations=whole, trash=whole).contents()
 
+    return _decoded(connection, read)
+
+
+def read_some(
+    connection: sqlite3.Connection, legacy_keys: LegacyKeys, rows: Some[int], shared: Shared | None = None
+) -> tuple[Contents, dict[str, int]]:
+    """The same of some rows, and for every id its row in Zotero's tables. `shared` is that of other pieces."""
+
+    def read() -> tuple[Contents, dict[str, int]]:
+        tables = SomeItems(connection, rows)
+        reader = _Reader(tables, shared or Shared(tables), legacy_keys, relations=False, trash=False)
+        return reader.contents(), reader.rows
+
+    return _decoded(connection, read)
+
+
+def _decoded(connection: sqlite3.Connection, read: Callable[[], T]) -> T:
+    """One bad text must not hide the rest."""
     with readable_tables():
         try:
             return read()
         except sqlite3.OperationalError as error:
             if "decode" not in str(error).lower():
                 raise
-        # one bad text must not hide the rest
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
         return read()
 
@@ -92,17 +111,8 @@ def read_frame(connection: sqlite3.Connection) -> Contents:
     """Libraries, collections, colours, saved searches and the trash: all but items and what hangs below."""
     with readable_tables():
         binned = [row for (row,) in Tables(connection).rows("deletedItems", "itemID")]
-        return _Reader(SomeItems(connection, binned), {}, relations=False, trash=True).contents()
-
-
-def rows_just_read(connection: sqlite3.Connection) -> dict[str, int]:
-    """The rows of what `read_contents` was last asked for by rows, by id."""
-    reader = _Reader(Tables(connection), {}, relations=False, trash=False)
-    libraries = reader.libraries()
-    chosen = connection.execute(
-        "SELECT itemID, libraryID, key FROM items WHERE itemID IN temp.chosen"
-    ).fetchall()
-    return {f"{libraries[lib].id}-{key}": row for row, lib, key in chosen if lib in libraries}
+        tables = SomeItems(connection, binned)
+        return _Reader(tables, Shared(tables), {}, relations=False, trash=True).contents()
 
 
 @contextlib.contextmanager
@@ -118,19 +128,23 @@ def readable_tables() -> Iterator[None]:
 
 
 class _Reader:
-    def __init__(self, tables: Tables, legacy_keys: LegacyKeys, *, relations: bool, trash: bool) -> None:
+    """One reading. `rows` are those of everything that was read, by id."""
+
+    def __init__(
+        self, tables: Tables, shared: Shared, legacy_keys: LegacyKeys, *, relations: bool, trash: bool
+    ) -> None:
+        self.rows: dict[str, int] = {}
         self._tables = tables
         self._rows = self._tables.rows
-        self._combined = self._tables.combined
+        self._shared = shared
         self._legacy_keys = legacy_keys
         self._relations = relations
         self._trash = trash
 
     def contents(self) -> Contents:
-        libraries = self.libraries()
-        types: dict[int, str] = dict(self._rows(self._combined("itemTypes"), "itemTypeID", "typeName"))
+        libraries, types, collections = self._shared.libraries, self._shared.types, self._shared.collections
         trashed = {item for (item,) in self._rows("deletedItems", "itemID")}
-        collections, members = self._collections(libraries)
+        members = self._members()
 
         parents: dict[int, Owner] = {}
         others: dict[str, dict[int, Owner]] = {kind: {} for kind in _CHILD_TYPES}
@@ -141,9 +155,11 @@ class _Reader:
             type_name = types.get(type_id)
             if library is None or type_name is None:
                 continue
+            full_id = f"{library.id}-{key}"
             if item in trashed:
-                binned[item] = f"{library.id}-{key}"
+                binned[item] = full_id
                 continue
+            self.rows[full_id] = item
             owner = (library, key, type_id, added or "", modified or "")
             others.get(type_name, parents)[item] = owner
 
@@ -178,7 +194,7 @@ class _Reader:
                 citekey=citation_key(own.get("citationKey", ""), own.get("extra", "")),
                 fields=own,
                 tags=tuple(tags.get(row, ())),
-                collections=tuple(collections[c] for c in members.get(row, ()) if c in collections),
+                collections=tuple([collections[c] for c in members.get(row, ())]),
                 attachments=attachments,
                 notes=children.note_count(row),
                 added=added,
@@ -222,56 +238,20 @@ class _Reader:
 
     # -- tables
 
-    def libraries(self) -> dict[int, Library]:
-        rows = self._rows("groups", "groupID", "libraryID", "name")
-        groups = {row: (group, name) for group, row, name in rows}
-        found = {}
-        for row, kind in self._rows("libraries", "libraryID", "type", order="libraryID"):
-            if kind == "user":
-                found[row] = Library("u", "My Library")
-            elif kind == "group" and row in groups:
-                group, name = groups[row]
-                found[row] = Library(f"g{group}", _text(name) or f"Group {group}", int(group))
-        return found
-
-    def _collections(
-        self, libraries: dict[int, Library]
-    ) -> tuple[dict[int, Collection], dict[int, list[int]]]:
-        columns = ("collectionID", "collectionName", "parentCollectionID", "libraryID", "key")
-        rows = {row[0]: row for row in self._rows("collections", *columns)}
-        deleted = {row for (row,) in self._rows("deletedCollections", "collectionID")}
-        found = {}
-        for row, (_, _, _, library_id, key) in rows.items():
-            library = libraries.get(library_id)
-            if library is None:
-                continue
-            path: list[str] = []
-            seen: set[int] = set()
-            at: int | None = row
-            while at is not None and at in rows and at not in seen:
-                seen.add(at)
-                path.insert(0, _text(rows[at][1]))
-                at = rows[at][2]
-            above = rows.get(rows[row][2])
-            parent_id = f"{library.id}-{above[4]}" if above else ""
-            binned = bool(seen & deleted)
-            found[row] = Collection(f"{library.id}-{key}", library, tuple(path), binned, parent_id)
+    def _members(self) -> dict[int, list[int]]:
+        """The collections of each item and note that are not in the trash."""
+        live = {row for row, collection in self._shared.collections.items() if not collection.trashed}
         members: dict[int, list[int]] = defaultdict(list)
         rows_of_members = self._rows(
             "collectionItems", "itemID", "collectionID", order="collectionID, itemID"
         )
         for item, collection in rows_of_members:
-            if collection in found and not found[collection].trashed:
+            if collection in live:
                 members[item].append(collection)
-        return found, members
+        return members
 
     def _fields(self, parents: dict[int, Owner], files: dict[int, Owner]) -> dict[int, dict[str, str]]:
-        names: dict[int, str] = dict(self._rows(self._combined("fields"), "fieldID", "fieldName"))
-        mapped: dict[int, dict[int, str]] = defaultdict(lambda: dict(names))
-        columns = ("itemTypeID", "baseFieldID", "fieldID")
-        for type_id, base, field in self._rows(self._combined("baseFieldMappings"), *columns):
-            if base in names:
-                mapped[type_id][field] = names[base]
+        mapped = self._shared.fields
         found: dict[int, dict[str, str]] = {}
         nowhere: dict[int, str] = {}
         last: int | None = None
@@ -333,35 +313,20 @@ class _Reader:
         return children, alone, by_row
 
     def _creators(self) -> dict[int, list[Creator]]:
-        roles: dict[int, str] = dict(self._rows("creatorTypes", "creatorTypeID", "creatorType"))
-        rows = self._rows("itemTypeCreatorTypes", "itemTypeID", "creatorTypeID", "primaryField")
-        primary = {role for _, role, first in rows if first}
-        rows = self._rows("creators", "creatorID", "firstName", "lastName", "fieldMode")
-        people = {row: ("" if mode == 1 else _text(first), _text(last)) for row, first, last, mode in rows}
-        made: dict[tuple[int, int], Creator] = {}
+        creator_of = self._shared.creator
         found: dict[int, list[Creator]] = defaultdict(list)
         columns = ("itemID", "creatorID", "creatorTypeID")
         for item, row, role in self._rows("itemCreators", *columns, order="itemID, orderIndex"):
-            creator = made.get((row, role))
-            if creator is None:
-                if row not in people:
-                    continue
-                first, last = people[row]
-                creator = made[row, role] = Creator(roles.get(role, "author"), first, last, role in primary)
-            found[item].append(creator)
+            if (creator := creator_of(row, role)) is not None:
+                found[item].append(creator)
         return found
 
     def _tags(self) -> dict[int, list[Tag]]:
-        names: dict[int, Any] = dict(self._rows("tags", "tagID", "name"))
-        made: dict[tuple[int, int], Tag] = {}
+        tag_of = self._shared.tag
         found: dict[int, list[Tag]] = defaultdict(list)
         for item, row, kind in self._rows("itemTags", "itemID", "tagID", "type"):
-            tag = made.get((row, kind))
-            if tag is None:
-                if row not in names:
-                    continue
-                tag = made[row, kind] = Tag(_text(names[row]), kind == 1)
-            found[item].append(tag)
+            if (tag := tag_of(row, kind)) is not None:
+                found[item].append(tag)
         return found
 
 
