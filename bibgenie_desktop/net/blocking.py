@@ -76,7 +76,7 @@ def _seconds(headers: Mapping[str, str]) -> float | None:
     asked = headers.get("backoff") or headers.get("retry-after")
     if not asked:
         return None
-    return min(float(asked), 3600.0) if asked.strip().isdigit() else 60.0
+    return min(float(asked), 3600.0) if asked.strip().isdecimal() else 60.0
 
 
 def _not_answered(error: httpx2.HTTPError, host: str) -> Unreachable:

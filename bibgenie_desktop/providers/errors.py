@@ -23,6 +23,7 @@ from bibgenie_desktop.domain.errors import (
     RateLimited,
     Unreachable,
 )
+from bibgenie_desktop.domain.numbers import whole_number
 from bibgenie_desktop.providers.waiting import retry_after
 
 _OVERFLOW = re.compile(
@@ -267,7 +268,7 @@ def overflow_figures(message: str) -> tuple[int | None, int | None]:
 def _whole(value: object) -> int | None:
     if isinstance(value, str):
         digits = re.sub(r"[,._ ]", "", value)
-        value = int(digits) if digits.isdigit() and len(digits) < 12 else None
+        value = whole_number(digits)
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.estimate import PER_IMAGE
 from bibgenie_desktop.domain.ids import MessageId
+from bibgenie_desktop.domain.numbers import whole_number
 from bibgenie_desktop.domain.serialise import grapheme_border
 from bibgenie_desktop.domain.tokens import estimate_text
 from bibgenie_desktop.services.planner import Plan
@@ -42,11 +43,11 @@ def handle(message_id: MessageId, part_index: int) -> str:
 def split_handle(text: str) -> tuple[MessageId, int]:
     """Message and part of a handle; `UserError` with the right form otherwise."""
     message, _, index = text.strip().rpartition("/")
-    if not message or not index.isdigit():
+    if not message or (number := whole_number(index)) is None:
         raise UserError(
             f"“{text}” is not a handle.", "Use one as a cut result names it: <message id>/<part>."
         )
-    return MessageId(message), int(index)
+    return MessageId(message), number
 
 
 def fit_result(result: str, budget: int, name: str) -> str:

@@ -32,7 +32,7 @@ from bibgenie_desktop.zotero.index.filters import Filters
 from bibgenie_desktop.zotero.index.search import Query
 from bibgenie_desktop.zotero.model.annotations import Annotation
 from bibgenie_desktop.zotero.model.library import Attachment, Contents, Item, Note
-from bibgenie_desktop.zotero.notes.note_markdown import note_markdown
+from bibgenie_desktop.zotero.notes.note_text import note_text
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 ABSTRACT: Final = 4_000
@@ -150,13 +150,15 @@ def attachment_part(item: Item, attachment: Attachment, page: int | None = None)
 
 
 def note_part(note: Note) -> ResourcePart:
-    text, left_out = _cut(note_markdown(note.html, note.library.id).strip(), NOTE)
+    whole = note_text(note)
+    text, left_out = _cut(whole.markdown.strip(), NOTE)
     data = {
         "id": note.id,
         "title": note.title,
         "item_id": note.item_id,
         "markdown": text,
         "left_out": left_out,
+        "problem": whole.problem or None,
         "tags": [t.name for t in note.tags],
     }
     resource = note_resource(note)

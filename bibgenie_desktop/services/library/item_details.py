@@ -14,7 +14,7 @@ from bibgenie_desktop.zotero.index.overview import marks_of, notes_of
 from bibgenie_desktop.zotero.model.annotations import Annotation
 from bibgenie_desktop.zotero.model.library import Attachment, Contents, Item, Note
 from bibgenie_desktop.zotero.model.links import place_label
-from bibgenie_desktop.zotero.notes.note_markdown import note_markdown
+from bibgenie_desktop.zotero.notes.note_text import note_text
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST_CREATORS: Final = 12
@@ -143,7 +143,7 @@ def note_link(note: Note) -> str:
 
 
 def _note(note: Note) -> Piece:
-    text = re.sub(r"[*_#>`]+", "", note_markdown(note.html, note.library.id)).strip()
+    text = re.sub(r"[*_#>`]+", "", note_text(note).markdown).strip()
     body = text.removeprefix(note.title).strip()
     return Piece(
         note.id, "note", note.title or "Note", comment=shorten(body, _NOTE_WORDS), link=note_link(note)
@@ -151,6 +151,7 @@ def _note(note: Note) -> Piece:
 
 
 def _of_note(note: Note) -> ItemDetails:
+    text = note_text(note)
     return ItemDetails(
         id=note.id,
         type="note",
@@ -158,7 +159,7 @@ def _of_note(note: Note) -> ItemDetails:
         label=note.title,
         creators="",
         facts="",
-        abstract=note_markdown(note.html, note.library.id),
+        abstract=f"{text.problem}\n\n{text.markdown}".strip(),
         retraction="",
         doi="",
         citekey="",

@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from bibgenie_desktop.domain.citations import MARKER
 from bibgenie_desktop.domain.locators import FULL_KEY, KEY
+from bibgenie_desktop.domain.numbers import whole_number
 
 MOST_POINTERS: Final = 50
 MOST_LOOKED_AT: Final = 200_000
@@ -128,7 +129,7 @@ def of_link(link: str) -> Pointer | None:
     if match is None or ("/items/" not in path and host != "note"):
         return None
     lib = f"g{match['group']}" if match["group"] else "u"
-    page = next((int(p) for p in asked.get("page", ()) if p.isdigit() and int(p) > 0), None)
+    page = next((n for p in asked.get("page", ()) if (n := whole_number(p))), None)
     annotation = next((a for a in asked.get("annotation", ()) if re.fullmatch(KEY, a)), "")
     return Pointer(f"{lib}-{match['key']}", page=page, annotation=annotation)
 

@@ -21,7 +21,7 @@ from bibgenie_desktop.services.tools.targets import unknown_id
 from bibgenie_desktop.zotero.index.overview import notes_of
 from bibgenie_desktop.zotero.model.folding import fold
 from bibgenie_desktop.zotero.model.library import Note
-from bibgenie_desktop.zotero.notes.note_markdown import note_markdown
+from bibgenie_desktop.zotero.notes.note_text import note_text
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST_LINES, LINES = 400, 200
@@ -117,7 +117,7 @@ class GetNotes:
 def _with_words(notes: list[Note], words: list[str]) -> list[Note]:
     found = []
     for note in notes:
-        text = fold(f"{note.title} {' '.join(t.name for t in note.tags)} {note_markdown(note.html, 'u')}")
+        text = fold(f"{note.title} {' '.join(t.name for t in note.tags)} {note_text(note).markdown}")
         if all(word in text for word in words):
             found.append(note)
     return found
@@ -135,12 +135,14 @@ def _head(note: Note) -> dict[str, Any]:
 
 
 def _preview(note: Note) -> dict[str, Any]:
-    text = note_markdown(note.html, note.library.id)
-    return without_empty({**_head(note), "chars": len(text), "preview": shorten(text, _PREVIEW)})
+    text = note_text(note)
+    size, preview = len(text.markdown), shorten(text.markdown, _PREVIEW)
+    return without_empty({**_head(note), "chars": size, "preview": preview, "problem": text.problem})
 
 
 def _whole(note: Note, offset: int, limit: int) -> dict[str, Any]:
-    lines = note_markdown(note.html, note.library.id).split("\n")
+    text = note_text(note)
+    lines = text.markdown.split("\n")
     shown: list[str] = []
     size = 0
     for line in lines[offset : offset + limit]:
@@ -148,7 +150,7 @@ def _whole(note: Note, offset: int, limit: int) -> dict[str, Any]:
         if size > _LONGEST and shown:
             break
         shown.append(line[:_LONGEST])
-    row = without_empty({**_head(note), "lines_total": len(lines)})
+    row = without_empty({**_head(note), "lines_total": len(lines), "problem": text.problem})
     if offset >= len(lines):
         return {**row, "hint": f"offset {offset} is past the last of {len(lines)} lines"}
     row["markdown"] = "\n".join(shown)

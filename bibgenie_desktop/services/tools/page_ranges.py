@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from bibgenie_desktop.domain.numbers import whole_number
 from bibgenie_desktop.services.tools.arguments import BadArguments
 from bibgenie_desktop.zotero.files.documents import PdfInfo
 
@@ -44,8 +45,9 @@ def extent(info: PdfInfo) -> str:
 
 
 def _index(name: str, info: PdfInfo) -> int:
-    if name.isdigit() and 1 <= int(name) <= info.pages:
-        return int(name) - 1
+    number = whole_number(name)
+    if number is not None and 1 <= number <= info.pages:
+        return number - 1
     for index, label in enumerate(info.labels):
         if label.lower() == name.lower():
             return index
@@ -54,7 +56,7 @@ def _index(name: str, info: PdfInfo) -> int:
 
 def _last(name: str, first: int, info: PdfInfo) -> int:
     """The end of a range; one that lies beyond the document ends with it."""
-    if name.isdigit() and int(name) > info.pages and name not in info.labels:
+    if (whole_number(name) or 0) > info.pages and name not in info.labels:
         return info.pages - 1
     last = _index(name, info)
     if last < first and name in info.labels:

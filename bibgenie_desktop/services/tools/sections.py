@@ -6,6 +6,7 @@ from typing import Any
 
 from bibgenie_desktop.domain.errors import DocumentUnreadable
 from bibgenie_desktop.domain.locators import Locator, Resource
+from bibgenie_desktop.domain.numbers import whole_number
 from bibgenie_desktop.services.tools.arguments import BadArguments
 from bibgenie_desktop.services.tools.base import ToolResult
 from bibgenie_desktop.services.tools.presenting import (
@@ -28,9 +29,9 @@ async def section_of(library: ZoteroLibrary, attachment: Attachment, wanted: str
     if not wanted:
         return 0, 0
     sections = await library.sections(attachment)
-    if wanted.isdigit():
-        if 1 <= int(wanted) <= len(sections):
-            return int(wanted) - 1, 0
+    if (number := whole_number(wanted)) is not None:
+        if 1 <= number <= len(sections):
+            return number - 1, 0
         raise BadArguments(
             f"There is no section {wanted[:10]}. The document has sections 1 to {len(sections)}."
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from bibgenie_desktop.domain.numbers import whole_number
 from bibgenie_desktop.zotero.citing.csl import csl_item
 from bibgenie_desktop.zotero.model.folding import fold
 from bibgenie_desktop.zotero.model.library import Creator, Item
@@ -68,7 +69,7 @@ def _entry(item: Item, key: str) -> str:
         "editor": " and ".join(_person(c) for c in item.creators if c.role == "editor" and not c.primary),
         container: _tex(get("publicationTitle") or get("conferenceName") or ""),
         "year": str(item.year or ""),
-        "month": _MONTHS[int(month) - 1] if month.isdigit() and 1 <= int(month) <= 12 else "",
+        "month": _MONTHS[number - 1] if 1 <= (number := whole_number(month) or 0) <= 12 else "",
         "volume": _tex(get("volume", "")),
         "number": _tex(get("issue") or get("number") or ""),
         "pages": re.sub(r"\s*[-–—]+\s*", "--", _tex(get("pages", ""))),

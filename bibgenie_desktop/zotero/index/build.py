@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol, TypeAlias, TypeVar
 from bibgenie_desktop.zotero import quiet_gc
 from bibgenie_desktop.zotero.index import changes as index_changes
 from bibgenie_desktop.zotero.index import schema as index_schema
-from bibgenie_desktop.zotero.index.writer import IndexWriter, Rows
+from bibgenie_desktop.zotero.index.writer import IndexWriter, Rows, rows_of
 from bibgenie_desktop.zotero.local.children import relations_of
 from bibgenie_desktop.zotero.local.reader import (
     LegacyKeys,
@@ -79,7 +79,7 @@ class PieceReader:
         contents, sources = read_some(self._zotero, self._keys, rows, self._shared)
         tally = Tally(self._collections)
         tally.add(contents)
-        return Rows(contents, sources, first_row), tally.parts
+        return rows_of(contents, sources, first_row), tally.parts
 
 
 def build(
@@ -169,7 +169,7 @@ def build_from_contents(
                 if cancelled():
                     raise TakingCancelled
                 writer.count(piece)
-                writer.insert(Rows(piece, numbers, row))
+                writer.insert(rows_of(piece, numbers, row))
                 row += len(piece.items)
         _make_indexes(db)
         writer.set_frame(contents)

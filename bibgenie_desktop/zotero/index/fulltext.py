@@ -23,7 +23,7 @@ from bibgenie_desktop.zotero.files.documents import Documents
 from bibgenie_desktop.zotero.index.overview import is_readable, readable_count
 from bibgenie_desktop.zotero.index.texts_file import Document, TextsFile
 from bibgenie_desktop.zotero.model.library import Attachment, Contents
-from bibgenie_desktop.zotero.notes.note_markdown import note_markdown
+from bibgenie_desktop.zotero.notes.note_text import note_text
 
 CACHE: Final = ".zotero-ft-cache"
 MOST_CHARS: Final = 5_000_000
@@ -104,7 +104,7 @@ class FullText:
                 note = contents.notes[full_id]
                 stamp = f"n{zlib.crc32(note.html.encode('utf-8', 'replace'))}"
                 if known.get(_note_id(full_id)) != stamp:
-                    text = f"{note.title}\n{note_markdown(note.html, note.library.id)}"
+                    text = f"{note.title}\n{note_text(note).markdown}"
                     owner = note.item_id or note.id
                     found.append(Document(_note_id(full_id), owner, "note", stamp, "note", text[:MOST_CHARS]))
             if found:

@@ -1,24 +1,26 @@
 """Further processes that read pieces of a library for the one that writes its index.
 
-They talk in lines of numbers and in pickled rows, between our own processes alone; one that fails is an error
-of the whole work, which is then done without any.
+They talk in lines of numbers and in marshalled rows, between processes of one program alone; one that fails
+is an error of the whole work, which is then done without any.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import pickle
+import marshal
 import queue
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
 from bibgenie_desktop.zotero.index import build as index_build
 from bibgenie_desktop.zotero.index.build import Piece, PieceReader
+from bibgenie_desktop.zotero.index.writer import Rows
 from bibgenie_desktop.zotero.local.better_bibtex import BetterBibtex
 from bibgenie_desktop.zotero.local.reader import read_frame
 
@@ -54,8 +56,8 @@ class ReadingProcess:
         if not raw:
             raise HelperFailed("a reading process ended early")
         self.asked -= 1
-        piece: Piece = pickle.loads(raw)
-        return piece
+        lists, counts = marshal.loads(raw)
+        return Rows(*lists), counts
 
     def close(self) -> None:
         with contextlib.suppress(OSError):
@@ -107,6 +109,7 @@ def help_reading(job: dict[str, Any]) -> None:
         reader = PieceReader(zotero, keys, read_frame(zotero).collections)
         for line in sys.stdin.buffer:
             start = int(line)
-            raw = pickle.dumps(reader.read(items[start : start + job["piece"]], start + 1), protocol=5)
+            rows, counts = reader.read(items[start : start + job["piece"]], start + 1)
+            raw = marshal.dumps(([getattr(rows, f.name) for f in fields(rows)], [dict(c) for c in counts]))
             sys.stdout.buffer.write(len(raw).to_bytes(_LENGTH, "big") + raw)
             sys.stdout.buffer.flush()

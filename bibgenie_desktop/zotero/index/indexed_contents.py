@@ -97,19 +97,22 @@ class _Values(ValuesView[V]):
         return (value for _, value in self._of.pairs())
 
 
+_WITH_BODY: Final = "item JOIN item_body USING (row)"
+
+
 class IndexedItems(Indexed[Item]):
     def __init__(self, state: IndexState, unpack: Unpacker) -> None:
         super().__init__(state, "item")
         self.unpack = unpack
 
     def _found(self, key: str) -> Item:
-        found = self.state.row("SELECT body FROM item WHERE id = ?", (key,))
+        found = self.state.row(f"SELECT body FROM {_WITH_BODY} WHERE id = ?", (key,))
         if found is None:
             raise KeyError(key)
         return self.unpack.item(found[0])
 
     def pairs(self) -> Iterator[tuple[str, Item]]:
-        for piece in self.state.pieces("id, body", "item"):
+        for piece in self.state.pieces("id, body", _WITH_BODY):
             for _, key, body in piece:
                 yield key, self._kept.get(key) or self._remember(key, self.unpack.item(body))
 
@@ -118,7 +121,7 @@ class IndexedItems(Indexed[Item]):
         for start in range(0, len(rows), PIECE):
             some = rows[start : start + PIECE]
             marks = ", ".join("?" * len(some))
-            found = self.state.rows(f"SELECT row, id, body FROM item WHERE row IN ({marks})", some)
+            found = self.state.rows(f"SELECT row, id, body FROM {_WITH_BODY} WHERE row IN ({marks})", some)
             bodies = {row: (key, body) for row, key, body in found}
             for row in some:
                 if row in bodies:

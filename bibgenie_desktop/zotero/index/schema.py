@@ -14,7 +14,7 @@ from typing import Final
 from bibgenie_desktop.zotero.index import codec as index_codec
 from bibgenie_desktop.zotero.index import terms as index_terms
 
-_SCHEMA: Final = 5
+_SCHEMA: Final = 6
 VERSION: Final = f"{_SCHEMA}.{index_terms.VERSION}.{index_codec.VERSION}"
 TOKENIZER: Final = "unicode61 remove_diacritics 2"
 COLUMNS: Final = ("title", "creators", "tags", "citekey", "year", "venue", "abstract")
@@ -24,8 +24,9 @@ SEPARATOR: Final = "\x1f"
 
 ITEM: Final = (
     *("row", "id", "source", "library", "type", "title", "creators", "year", "modified", "added"),
-    *("dated", "name", "citekey", "doi", "pdfs", "tags", "collections", "body"),
+    *("dated", "name", "citekey", "doi", "pdfs", "tags", "collections"),
 )
+BODY: Final = ("row", "body")
 NOTE: Final = ("row", "id", "source", "owner", "modified", "collections", "body")
 ANNOTATION: Final = ("id", "source", "item", "attachment", "parent", "place", "body")
 MEMBER: Final = ("collection", "item")
@@ -35,7 +36,8 @@ TABLES: Final = f"""
 CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE item (row INTEGER PRIMARY KEY, id TEXT, source INTEGER, library TEXT, type TEXT, title TEXT,
     creators TEXT, year INTEGER, modified TEXT, added TEXT, dated TEXT, name TEXT, citekey TEXT, doi TEXT,
-    pdfs INTEGER, tags TEXT, collections TEXT, body TEXT);
+    pdfs INTEGER, tags TEXT, collections TEXT);
+CREATE TABLE item_body (row INTEGER PRIMARY KEY, body TEXT);
 CREATE VIRTUAL TABLE item_words USING fts5 ({", ".join(COLUMNS)}, content='', tokenize='{TOKENIZER}');
 CREATE TABLE attachment (id TEXT PRIMARY KEY, source INTEGER, item INTEGER, readable INTEGER) WITHOUT ROWID;
 CREATE TABLE member (collection TEXT, item INTEGER, PRIMARY KEY (collection, item)) WITHOUT ROWID;

@@ -10,6 +10,7 @@ import json
 import sqlite3
 from collections.abc import Collection as Some
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -36,20 +37,33 @@ from bibgenie_desktop.zotero.model.library import Attachment, Collection, Conten
 Row = tuple[object, ...]
 
 
+@dataclass(frozen=True, slots=True)
 class Rows:
-    """What is to be inserted for a piece of a library; made without a connection, so in any thread."""
+    """What is to be inserted into each table for a piece of a library."""
 
-    def __init__(self, piece: Contents, sources: Mapping[str, int], first_row: int) -> None:
-        self.items: list[Row] = []
-        self.words: list[Row] = []
-        self.attachments: list[Row] = []
-        self.members: list[Row] = []
-        for row, item in enumerate(piece.items.values(), first_row):
-            self.items.append(_item_row(row, item, sources.get(item.id, 0)))
-            self.words.append((row, *item_words(item)))
-            self.members += [(c.id, row) for c in item.collections]
-            self.attachments += [(a.id, sources.get(a.id, 0), row, is_readable(a)) for a in item.attachments]
-        self.notes: list[Row] = [
+    items: list[Row]
+    bodies: list[Row]
+    words: list[Row]
+    members: list[Row]
+    attachments: list[Row]
+    notes: list[Row]
+    annotations: list[Row]
+
+
+def rows_of(piece: Contents, sources: Mapping[str, int], first_row: int) -> Rows:
+    """Needs no connection, so any process may do it. `sources`: rows in Zotero's tables by id."""
+    numbered = list(enumerate(piece.items.values(), first_row))
+    return Rows(
+        items=[_item_row(row, item, sources.get(item.id, 0)) for row, item in numbered],
+        bodies=[(row, pack_item(item)) for row, item in numbered],
+        words=[(row, *item_words(item)) for row, item in numbered],
+        members=[(c.id, row) for row, item in numbered for c in item.collections],
+        attachments=[
+            (a.id, sources.get(a.id, 0), row, is_readable(a))
+            for row, item in numbered
+            for a in item.attachments
+        ],
+        notes=[
             (
                 sources[note.id],  # also where it stands
                 note.id,
@@ -60,8 +74,8 @@ class Rows:
                 pack_note(note),
             )
             for note in piece.notes.values()
-        ]
-        self.annotations: list[Row] = [
+        ],
+        annotations=[
             (
                 a.id,
                 sources.get(a.id, 0),
@@ -72,7 +86,8 @@ class Rows:
                 pack_annotation(a),
             )
             for a in piece.annotations.values()
-        ]
+        ],
+    )
 
 
 class IndexWriter:
@@ -89,6 +104,7 @@ class IndexWriter:
 
     def insert(self, rows: Rows) -> None:
         _insert(self._db, "item", schema.ITEM, rows.items)
+        _insert(self._db, "item_body", schema.BODY, rows.bodies)
         _insert(self._db, "item_words", ("rowid", *schema.COLUMNS), rows.words)
         _insert(self._db, "member", schema.MEMBER, rows.members)
         _insert(self._db, "attachment", schema.ATTACHMENT, rows.attachments)
@@ -99,7 +115,7 @@ class IndexWriter:
         """Add what was not there, or was forgotten before."""
         self.count(piece)
         (last,) = self._db.execute("SELECT max(row) FROM item").fetchone()
-        self.insert(Rows(piece, sources, (last or 0) + 1))
+        self.insert(rows_of(piece, sources, (last or 0) + 1))
 
     def forget(self, sources: Some[int]) -> None:
         """Take out items and notes by their rows in Zotero's tables, with everything that hangs below."""
@@ -109,7 +125,9 @@ class IndexWriter:
         db.executemany("INSERT OR IGNORE INTO temp.leaving VALUES (?)", ((s,) for s in sources))
         unpack = self._unpacker()
         gone = "SELECT {} FROM item WHERE source IN temp.leaving"
-        items = db.execute(gone.format("row, body")).fetchall()
+        items = db.execute(
+            "SELECT row, body FROM item_body JOIN item USING (row) WHERE source IN temp.leaving"
+        ).fetchall()
         values = {item.id: item for item in (unpack.item(body) for _, body in items)}
         owned = f"owner IN ({gone.format('id')}) OR source IN temp.leaving"
         notes = db.execute(f"SELECT id, body FROM note WHERE {owned}").fetchall()
@@ -133,6 +151,7 @@ class IndexWriter:
             ("item_words", "rowid", *schema.COLUMNS),
             [("delete", row, *item_words(i)) for (row, _), i in zip(items, values.values(), strict=True)],
         )
+        db.execute(f"DELETE FROM item_body WHERE row IN ({gone.format('row')})")
         for table in ("member", "attachment"):
             db.execute(f"DELETE FROM {table} WHERE item IN ({gone.format('row')})")
         db.execute(f"DELETE FROM annotation WHERE {inside}")
@@ -238,7 +257,6 @@ def _item_row(row: int, item: Item, source: int) -> Row:
         sum(a.kind == "pdf" for a in item.attachments),
         _several(dict.fromkeys([tag_key(t.name) for t in item.tags])),
         _several([c.id for c in item.collections]),
-        pack_item(item),
     )
 
 

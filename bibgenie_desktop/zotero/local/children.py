@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Mapping
 from typing import Any, TypeAlias
 
+from bibgenie_desktop.domain.numbers import whole_number
 from bibgenie_desktop.zotero.local.tables import Tables, text
 from bibgenie_desktop.zotero.model.annotations import TYPES, Annotation, place_of
 from bibgenie_desktop.zotero.model.fields import strip_markup
@@ -168,7 +169,7 @@ class Children:
             for setting, key, value in self._tables.rows("settings", "setting", "key", "value")
             if setting == "account" and value
         }
-        if said.get("userID", "").isdigit():
+        if whole_number(said.get("userID", "")) is not None:
             return f"users/{said['userID']}"
         for (user,) in self._tables.rows("account", "userID"):  # of a library kept from zotero.org
             return f"users/{int(user)}"

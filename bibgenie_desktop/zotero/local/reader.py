@@ -85,7 +85,7 @@ def read_contents(
 def read_some(
     connection: sqlite3.Connection, legacy_keys: LegacyKeys, rows: Some[int], shared: Shared | None = None
 ) -> tuple[Contents, dict[str, int]]:
-    """The same of some rows, and for every id its row in Zotero's tables. `shared` is that of other pieces."""
+    """The same of some rows, and for each id its row in Zotero's tables. `shared` is that of other pieces."""
 
     def read() -> tuple[Contents, dict[str, int]]:
         tables = SomeItems(connection, rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _MULTIPART = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?: |$)(.*)", re.DOTALL)
 _YEAR = re.compile(r"(?<!\d)(1[0-9]{3}|20[0-9]{2})(?!\d)")
@@ -11,6 +12,7 @@ _EXTRA_KEY = re.compile(r"^[ \t]*(?:citation key|bibtex)[ \t]*:[ \t]*(\S+)", re.
 _DOI = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
 
 
+@lru_cache(10_000)
 def split_date(value: str) -> tuple[int | None, str, str]:
     """(year, date as the person typed it, sort key) of a stored date.
 

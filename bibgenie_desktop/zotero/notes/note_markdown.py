@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from bibgenie_desktop.domain.numbers import whole_number
 from bibgenie_desktop.zotero.notes.markup import Piece, pieces
 from bibgenie_desktop.zotero.notes.note_citations import MOST, citation, decoded, source_of
 
@@ -334,7 +335,8 @@ class _Writer:
         return None
 
     def _open_list(self, name: str, start: str) -> None:
-        first = int(start) if start.isdigit() and len(start) < 7 else 1
+        number = whole_number(start)
+        first = number if number is not None and number < 1_000_000 else 1
         inside = bool(self.containers) and self.containers[-1].kind == "list"
         self._break(1 if inside and (name == "ul" or first == 1) else 2)
         opened = _Container("list", "", None if name == "ul" else first - 1, "-" if name == "ul" else ".")

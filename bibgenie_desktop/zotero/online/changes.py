@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
+from bibgenie_desktop.domain.numbers import whole_number
 from bibgenie_desktop.zotero.notes.note_markdown import note_markdown
 
 KEY_LETTERS: Final = "23456789ABCDEFGHIJKLMNPQRSTUVWXYZ"
@@ -107,7 +108,7 @@ class Home:
 def home_of(account: str, *, web: bool) -> Home:
     """Of how addresses name the account: `users/12`."""
     number = account.removeprefix("users/")
-    return Home(int(number) if number.isdigit() else 0, web)
+    return Home(whole_number(number) or 0, web)
 
 
 def new_key() -> str:

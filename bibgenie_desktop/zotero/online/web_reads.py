@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 
 from pyzotero import Zotero
 
+from bibgenie_desktop.domain.numbers import whole_number
 from bibgenie_desktop.zotero.online.client import WEB, MakeHttp, translated, web_client
 from bibgenie_desktop.zotero.online.errors import ZoteroError, ZoteroKeyRefused, ZoteroMissing, ZoteroRefused
 from bibgenie_desktop.zotero.online.web_tables import Kind
@@ -192,11 +193,11 @@ class WebReads:
             raise ZoteroRefused("zotero.org gave an answer that could not be understood.", "Try again later.")
         found = tuple(entry for entry in objects if isinstance(entry, dict))
         total = client.request.headers.get("total-results", "") if client.request is not None else ""
-        return Page(found, self._version(client), int(total) if total.isdigit() else 0)
+        return Page(found, self._version(client), whole_number(total) or 0)
 
     def _version(self, client: Zotero) -> int:
         told = client.request.headers.get("last-modified-version", "") if client.request is not None else ""
-        return int(told) if told.isdigit() else 0
+        return whole_number(told) or 0
 
     def _ask(self, client: Zotero, call: Callable[[], T]) -> T:
         client.request = None

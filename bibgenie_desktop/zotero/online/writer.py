@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 from pyzotero import Zotero
 from pyzotero.errors import PreConditionFailedError, ResourceNotFoundError, ServerIDMismatchError
 
+from bibgenie_desktop.domain.numbers import whole_number
 from bibgenie_desktop.zotero.online.changes import (
     Change,
     CollectionChange,
@@ -260,7 +261,7 @@ class Writer:
     def _version(self) -> int:
         request = self._client.request
         said = request.headers.get("Last-Modified-Version", "") if request is not None else ""
-        return int(said) if said.isdigit() else 0
+        return whole_number(said) or 0
 
     def _done(self, library: str, key: str, version: int, **more: Any) -> Done:
         return Done(self._route, library, key, version, self._client.server_id or "", **more)
