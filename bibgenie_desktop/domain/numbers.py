@@ -1,4 +1,4 @@
-"""Whole numbers in texts from outside: files, models, headers, links. Other texts are none, never an error."""
+"""Whole numbers in texts from outside: files, models, headers, links. Another text is none, and no error."""
 
 from __future__ import annotations
 
