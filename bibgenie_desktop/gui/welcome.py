@@ -22,6 +22,7 @@ from bibgenie_desktop.gui.components import (
     repolish,
     row,
 )
+from bibgenie_desktop.gui.components.focus import paint_focus_ring
 from bibgenie_desktop.gui.theme import current
 from bibgenie_desktop.gui.tr import tr
 
@@ -129,11 +130,7 @@ class StarterCard(QFrame):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        if self.hasFocus():
-            painter = QPainter(self)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(current().color("accent"), 2))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 9, 9)
+        paint_focus_ring(self, 9)
 
 
 class Welcome(QScrollArea):

@@ -1,15 +1,16 @@
 """What all messages have in common: a place in the column, a focus ring, and a height for a width."""
 
-from PySide6.QtCore import QEvent, QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QEnterEvent, QFocusEvent, QGuiApplication, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
+from PySide6.QtGui import QEnterEvent, QFocusEvent, QGuiApplication, QPaintEvent
 from PySide6.QtWidgets import QApplication, QFrame, QLayout, QWidget
 
 from bibgenie_desktop.gui.components import Fold
+from bibgenie_desktop.gui.components.focus import paint_focus_ring
 from bibgenie_desktop.gui.conversation.intents import Surroundings
 from bibgenie_desktop.gui.conversation.long_text import WholeTextBar
 from bibgenie_desktop.gui.conversation.rows import Row
 from bibgenie_desktop.gui.render.markdown_view import MarkdownView
-from bibgenie_desktop.gui.theme import current, gap, lengths
+from bibgenie_desktop.gui.theme import gap, lengths
 from bibgenie_desktop.gui.tr import tr
 
 BLEED = 8
@@ -172,11 +173,7 @@ class MessageWidget(QFrame):
         self.reveal()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        if self.hasFocus():
-            painter = QPainter(self)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(current().color("accent"), 2))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1 - self.below_ring()), 10, 10)
+        paint_focus_ring(self, 10, below=self.below_ring())
 
 
 def copy_to_clipboard(text: str) -> None:

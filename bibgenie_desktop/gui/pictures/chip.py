@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy
 
 from bibgenie_desktop.gui.components import Elided, column, fixed, icon_button, label, most, row
+from bibgenie_desktop.gui.components.focus import paint_focus_ring
 from bibgenie_desktop.gui.conversation.rows import AttachmentView
 from bibgenie_desktop.gui.pictures.frame import PictureFrame, size_words
 from bibgenie_desktop.gui.pictures.thumbnails import Thumbnails
-from bibgenie_desktop.gui.theme import current
 from bibgenie_desktop.gui.tr import tr
 
 SIDE = 40.0
@@ -67,8 +67,4 @@ class PictureChip(QFrame):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        if self.hasFocus():
-            painter = QPainter(self)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(current().color("accent"), 2))
-            painter.drawRoundedRect(self.rect().adjusted(1, 1, -1, -1), 7, 7)
+        paint_focus_ring(self, 7)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.gui.components import (
@@ -22,6 +22,7 @@ from bibgenie_desktop.gui.components import (
     row,
     rule,
 )
+from bibgenie_desktop.gui.components.find_field import FindField
 from bibgenie_desktop.gui.docks.panel import scrolling
 from bibgenie_desktop.gui.theme import px
 from bibgenie_desktop.gui.tr import NARROW, number, percent, thousands, tr
@@ -105,18 +106,6 @@ class ModelLine(QFrame):
             super().keyPressEvent(event)
 
 
-class _Find(QLineEdit):
-    """↓ goes on to the first model."""
-
-    left = Signal()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Down:
-            self.left.emit()
-        else:
-            super().keyPressEvent(event)
-
-
 class ModelSwitcher(Popover):
     """`model_chosen` carries `provider/model`; the sheet then closes. `warning` says what choosing costs."""
 
@@ -133,10 +122,7 @@ class ModelSwitcher(Popover):
         foot: str = "",
         warning: str = "",
     ) -> None:
-        self._find = _Find()
-        self._find.setPlaceholderText(tr("Find a model"))
-        self._find.setAccessibleName(tr("Find a model"))
-        self._find.setProperty("bare", "body")
+        self._find = FindField(tr("Find a model"))
         self._lines: list[ModelLine] = []
         self._heads: list[tuple[QWidget, list[ModelLine]]] = []
         listed = column(margins=(6, 2, 6, 6), spacing=0)
@@ -178,7 +164,7 @@ class ModelSwitcher(Popover):
             line.chosen.connect(self._on_chosen)
         self._find.textChanged.connect(self._on_text_changed)
         self._find.returnPressed.connect(self._on_return_pressed)
-        self._find.left.connect(self._on_left)
+        self._find.stepped.connect(self._on_stepped)
         self._manage.clicked.connect(self._on_manage)
         self._find.setFocus()
 
@@ -200,9 +186,9 @@ class ModelSwitcher(Popover):
         if shown:
             self._on_chosen(shown[0].ref)
 
-    def _on_left(self) -> None:
+    def _on_stepped(self, step: int) -> None:
         shown = self._shown()
-        if shown:
+        if shown and step > 0:
             shown[0].setFocus(Qt.FocusReason.TabFocusReason)
 
     def _on_manage(self) -> None:

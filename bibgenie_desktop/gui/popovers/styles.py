@@ -13,10 +13,11 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
-from PySide6.QtWidgets import QLineEdit, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from bibgenie_desktop.gui.components import Glyph, Popover, box, column, label, row, rule
+from bibgenie_desktop.gui.components.find_field import FindField
 from bibgenie_desktop.gui.theme import current, px
 from bibgenie_desktop.gui.theme.tokens import RADIUS
 from bibgenie_desktop.gui.tr import harmless, tr
@@ -51,17 +52,6 @@ class _Delegate(QStyledItemDelegate):
         painter.restore()
 
 
-class _Find(QLineEdit):
-    stepped = Signal(int)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        steps = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
-        if event.key() in steps:
-            self.stepped.emit(steps[Qt.Key(event.key())])
-        else:
-            super().keyPressEvent(event)
-
-
 class StyleChooser(Popover):
     """`style_chosen` carries the id; the sheet then closes. The style used last stands first."""
 
@@ -70,10 +60,7 @@ class StyleChooser(Popover):
     def __init__(self, styles: Sequence[StyleName], used: str, title: str, parent: QWidget) -> None:
         self._styles = sorted(styles, key=lambda s: s.id != used)
         self._shown = list(self._styles)
-        self._find = _Find()
-        self._find.setPlaceholderText(tr("Find a style"))
-        self._find.setAccessibleName(tr("Find a style"))
-        self._find.setProperty("bare", "body")
+        self._find = FindField(tr("Find a style"))
         self._names = QStringListModel()
         self._list = QListView()
         self._names.setParent(self._list)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEvent
 from PySide6.QtWidgets import QFrame
 
 from bibgenie_desktop.gui.components import Elided, Glyph, column, most, row
+from bibgenie_desktop.gui.components.focus import paint_focus_ring
 from bibgenie_desktop.gui.settings.values import ProviderLine
-from bibgenie_desktop.gui.theme import current
 from bibgenie_desktop.gui.tr import tr
 
 
@@ -53,11 +53,7 @@ class ProviderRow(QFrame):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        if self.hasFocus():
-            painter = QPainter(self)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(current().color("accent"), 2))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 6, 6)
+        paint_focus_ring(self, 6)
 
 
 class ProviderList(QFrame):

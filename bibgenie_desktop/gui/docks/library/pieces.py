@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame
 
 from bibgenie_desktop.gui.components import Glyph, column, label, row
+from bibgenie_desktop.gui.components.focus import paint_focus_ring
 from bibgenie_desktop.gui.docks.library.dragging import drag, far_enough
 from bibgenie_desktop.gui.theme import current
 from bibgenie_desktop.gui.tr import harmless, tr
@@ -102,10 +103,8 @@ class PieceLine(QFrame):
             own = QColor(self.piece.color)  # the person's colour in Zotero, not one of the theme
             painter.setBrush(own if own.isValid() else theme.color("outline"))
             painter.drawRoundedRect(QRectF(2, 4, 3, self.height() - 8), 1.5, 1.5)
-        if self.hasFocus():
-            painter.setPen(QPen(theme.color("accent"), 2))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 5, 5)
+        painter.end()
+        paint_focus_ring(self, 5)
 
 
 def _short(text: str) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter
-from PySide6.QtWidgets import QLineEdit, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtGui import QColor, QFontMetrics, QPainter
+from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from bibgenie_desktop.gui.components import Glyph, Popover, box, column, label, row, rule
+from bibgenie_desktop.gui.components.find_field import FindField
 from bibgenie_desktop.gui.theme import current, icons, px
 from bibgenie_desktop.gui.theme.tokens import RADIUS
 from bibgenie_desktop.gui.tr import harmless, number, plural, tr
@@ -90,29 +91,13 @@ class TagDelegate(QStyledItemDelegate):
         painter.restore()
 
 
-class _Find(QLineEdit):
-    """Arrows go to the list below without leaving the field."""
-
-    stepped = Signal(int)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        steps = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
-        if event.key() in steps:
-            self.stepped.emit(steps[Qt.Key(event.key())])
-        else:
-            super().keyPressEvent(event)
-
-
 class TagSheet(Popover):
     """`tag_toggled` carries a name; the sheet then closes."""
 
     tag_toggled = Signal(str)
 
     def __init__(self, tags: Sequence[TagRow], chosen: Sequence[str], parent: QWidget) -> None:
-        self._find = _Find()
-        self._find.setPlaceholderText(tr("Find a tag"))
-        self._find.setAccessibleName(tr("Find a tag"))
-        self._find.setProperty("bare", "body")
+        self._find = FindField(tr("Find a tag"))
         self._model = TagModel(tags, chosen)
         self._list = QListView()
         self._model.setParent(self._list)
