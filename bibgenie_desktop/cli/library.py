@@ -26,7 +26,7 @@ def inspect_library(options: Options, private: Path) -> dict[str, Any]:
 
 def _candidate(options: Options) -> tuple[Candidate, bool]:
     """The library in use, or the most likely one of this computer where none was chosen yet."""
-    if options.zotero_dir is not None:
+    if options.named_library is not None:
         preferences = Preferences()  # what was named beats the settings, so they need not even be readable
     else:
         if options.data_dir is not None:

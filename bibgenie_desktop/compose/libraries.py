@@ -35,12 +35,12 @@ def candidates(options: Options) -> tuple[Candidate, ...]:
 
 
 def chosen_library(options: Options, preferences: Preferences) -> Candidate | None:
-    """The library that the command line or the preferences name; None while nothing was chosen.
+    """The library that this run or the preferences name; None while nothing was chosen.
 
     Raises `LibraryUnavailable` where what they name is no library.
     """
-    if options.zotero_dir is not None:
-        return check_directory(options.zotero_dir, candidates(options))
+    if options.named_library is not None:
+        return check_directory(options.named_library, candidates(options))
     if (user := web_user(preferences.zotero_dir)) is not None:
         return Candidate(web_folder(options.data.index, user), "zotero.org", None)
     if preferences.zotero_dir == SAMPLE:

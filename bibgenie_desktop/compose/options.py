@@ -8,14 +8,18 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from bibgenie_desktop.domain.ids import IdMaker, uuid7
 from bibgenie_desktop.settings.paths import DataDir
 
+ZOTERO_DIR: Final = "BIBGENIE_ZOTERO_DIR"
+"""The variable of the environment that names Zotero's data directory; `--zotero-dir` beats it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line said. `zotero_dir` beats what the preferences say."""
+    """What the command line and the environment said."""
 
     data_dir: Path | None = None
     zotero_dir: Path | None = None
@@ -24,6 +28,12 @@ class Options:
     platform: str = sys.platform
     zotero_org: str = ""
     """Another address than that of zotero.org, for tests."""
+
+    @property
+    def named_library(self) -> Path | None:
+        """The Zotero directory that was named for this run: it beats what the preferences say."""
+        named = self.environment.get(ZOTERO_DIR, "").strip()
+        return self.zotero_dir or (Path(named).expanduser() if named else None)
 
     @property
     def data(self) -> DataDir:

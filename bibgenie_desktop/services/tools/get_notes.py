@@ -126,6 +126,7 @@ def _with_words(notes: list[Note], words: list[str]) -> list[Note]:
 def _head(note: Note) -> dict[str, Any]:
     return {
         "id": note.id,
+        "library": note.library.name,
         "title": note.title,
         "item_id": note.item_id,
         "tags": [t.name for t in note.tags],

@@ -84,6 +84,7 @@ def _row(count: CollectionCount) -> dict[str, Any]:
     return without_empty(
         {
             "id": count.collection.id,
+            "library": count.collection.library.name,
             "path": count.collection.display,
             "parent": count.collection.parent_id,
             "items": count.items,

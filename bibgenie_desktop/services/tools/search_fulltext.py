@@ -144,9 +144,10 @@ class SearchFulltext:
         item = self._library.item(hit.item_id)
         if item is None:
             note = self._library.contents.notes[hit.item_id]
-            return {"id": note.id, "type": "note", "title": note.title, "hits": []}
-        row = {"id": item.id, "source": item_label(item), "title": item.title, "retracted": item.retraction}
-        return {**without_empty(row), "hits": []}
+            row = {"id": note.id, "library": note.library.name, "type": "note", "title": note.title}
+            return {**row, "hits": []}
+        row = {"id": item.id, "library": item.library.name, "source": item_label(item), "title": item.title}
+        return {**row, **without_empty({"retracted": item.retraction}), "hits": []}
 
     async def _hit(self, hit: TextHit, resources: dict[str, Resource], *, check: bool) -> dict[str, Any]:
         contents = self._library.contents
