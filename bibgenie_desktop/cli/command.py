@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from bibgenie_desktop.cli.changes import changes
 from bibgenie_desktop.cli.check import check
 from bibgenie_desktop.cli.checkpoints import checkpoints
 from bibgenie_desktop.cli.library import inspect_library
@@ -89,6 +90,8 @@ def _run(command: Command, options: Options, private: Path, stack: ExitStack) ->
                 save(text, command.output)
         case Inspect(what="sessions"):
             emit_json(sessions(store))
+        case Inspect(what="changes"):
+            emit_json(changes(store))
         case Inspect(what="projection"):
             session = find_session(store, command.session)
             emit_json(projection(store, session, options, private, command.model))

@@ -58,6 +58,28 @@ def test_no_sessions_are_an_empty_list(data: Path, store: Store) -> None:
     assert inspect(data, "sessions") == []
 
 
+def test_changes_to_zotero_are_listed_with_what_came_of_them(data: Path, store: Store) -> None:
+    session, _, answers = conversation(store, 1)
+    one, other = f"{answers[0].id}/1", f"{answers[0].id}/2"
+    store.propose(one, session.id, {"text": "words of the note"}, {"kind": "note"})
+    store.propose(other, session.id, {}, {"kind": "tags"})
+    store.journal_entry(one, session.id, "accepted")
+    store.journal_entry(one, session.id, "written", {"key": "ABCD2345"})
+    store.trash(session.id)
+    store.empty_trash()
+    first, second = inspect(data, "changes")
+    assert (first["id"], first["state"], first["session"]) == (one, "written", session.id)
+    assert [entry["kind"] for entry in first["entries"]] == ["proposed", "accepted", "written"]
+    assert first["entries"][2]["facts"] == {"key": "ABCD2345"}
+    assert all(entry["time"] > 0 for entry in first["entries"])
+    assert (second["id"], second["state"]) == (other, "proposed")
+    assert "words of the note" not in str((first, second))
+
+
+def test_no_changes_are_an_empty_list(data: Path, store: Store) -> None:
+    assert inspect(data, "changes") == []
+
+
 def test_a_tree_shows_every_branch_and_who_points_where(data: Path, store: Store) -> None:
     session, asked, answers = conversation(store, 2)
     store.retry(session.id, session.head, asked[1].id, reply_id(store), "other/model")
