@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import shutil
 import sqlite3
 import sys
@@ -17,6 +18,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+from _stalls import Late, Stalls
+
 from bibgenie_desktop.compose.libraries import open_library
 from bibgenie_desktop.domain.errors import DocumentUnreadable
 from bibgenie_desktop.zotero.index.search import MetadataIndex, Query
@@ -24,25 +27,18 @@ from bibgenie_desktop.zotero.local.discovery import check_directory
 from bibgenie_desktop.zotero.local.reader import read_contents
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
-BEAT_S = 0.001
 
-
-class Heartbeat:
-    """How much later than asked the event loop comes back, once a millisecond."""
-
-    def __init__(self) -> None:
-        self.late: list[float] = []
-
-    async def beat(self) -> None:
-        while True:
-            started = time.perf_counter()
-            await asyncio.sleep(BEAT_S)
-            self.late.append(1e3 * (time.perf_counter() - started - BEAT_S))
-
-    def result(self) -> dict[str, float]:
-        late = sorted(self.late)
-        self.late = []
-        return {"max": late[-1], "p99": late[int(len(late) * 0.99)], "beats": len(late)} if late else {}
+def lateness(beats: list[Late]) -> dict[str, float]:
+    """The worst beat, what held it, and how late all but one in a hundred were."""
+    if not beats:
+        return {}
+    worst = max(beats, key=lambda b: b.whole)
+    late = sorted(b.whole for b in beats)
+    ours = max(b.ours for b in beats)
+    return {
+        **{"max": worst.whole, "work": worst.work, "lock": worst.lock, "machine": worst.machine},
+        **{"ours": ours, "p99": late[int(len(late) * 0.99)], "beats": len(late)},
+    }
 
 
 def private_mb() -> float:
@@ -96,10 +92,7 @@ async def searches(library: ZoteroLibrary, queries: list[str]) -> dict[str, Any]
 async def texts(library: ZoteroLibrary, queries: list[str], folder: Path) -> dict[str, Any]:
     await library.ensure_loaded()
     spent = await timed(library.index_texts)
-    file = folder / "texts.sqlite"
-    with contextlib.closing(sqlite3.connect(file)) as db:
-        (characters,) = db.execute("SELECT total(chars) FROM document WHERE source <> 'file'").fetchone()
-        (words,) = db.execute("SELECT sum(pgsize) FROM dbstat WHERE name LIKE 'document_words%'").fetchone()
+    characters, words = await asyncio.to_thread(sizes, folder / "texts.sqlite")
     best = []
     for query in queries:
         runs = [
@@ -115,6 +108,13 @@ async def texts(library: ZoteroLibrary, queries: list[str], folder: Path) -> dic
         "words_bytes": words,
         "files": coverage.indexed,
     }
+
+
+def sizes(file: Path) -> tuple[int, int]:
+    with contextlib.closing(sqlite3.connect(file)) as db:
+        (characters,) = db.execute("SELECT total(chars) FROM document WHERE source <> 'file'").fetchone()
+        (words,) = db.execute("SELECT sum(pgsize) FROM dbstat WHERE name LIKE 'document_words%'").fetchone()
+    return characters, words
 
 
 async def pages(library: ZoteroLibrary, data_dir: Path) -> dict[str, Any]:
@@ -148,7 +148,7 @@ async def answered(documents: Any, path: Path, page: int) -> None:
 async def changes(library: ZoteroLibrary, data_dir: Path) -> dict[str, Any]:
     """Ten changed items: six titles, two tags, two memberships of collections, one of them without a date."""
     await library.ensure_loaded()
-    change_ten(data_dir / "zotero.sqlite")
+    await asyncio.to_thread(change_ten, data_dir / "zotero.sqlite")  # Zotero does this in another program
     source = library._loading._source
     take, copying = source.take, []
 
@@ -225,10 +225,9 @@ async def run(task: str, data_dir: Path, private: Path, runs: int, queries: list
     if task == "first":
         shutil.rmtree(private, ignore_errors=True)
     library = open_library(check_directory(data_dir), private)
-    heart = Heartbeat()
-    beating = asyncio.ensure_future(heart.beat())
+    stalls = Stalls(trace="STALLS" in os.environ)
     await asyncio.sleep(0.05)
-    heart.late = []
+    stalls.take()
     try:
         match task:
             case "idle":
@@ -248,9 +247,9 @@ async def run(task: str, data_dir: Path, private: Path, runs: int, queries: list
                 result = await pages(library, data_dir)
             case _:
                 result = await changes(library, data_dir)
-        return {**result, "late": heart.result()}
+        return {**result, "late": lateness(stalls.take())}
     finally:
-        beating.cancel()
+        stalls.stop()
         await library.close()
 
 
@@ -265,7 +264,10 @@ def main() -> None:
         import qasync
         from PySide6.QtWidgets import QApplication
 
+        from bibgenie_desktop.gui.turns import short_turns
+
         application = QApplication.instance() or QApplication([])
+        short_turns()
         with qasync.QEventLoop(application) as event_loop:
             print(json.dumps(event_loop.run_until_complete(work)))
     else:

@@ -298,8 +298,9 @@ class Run:
         late = result["late"]
         if late:
             self.say(
-                f"Event loop ({self.options.loop}) while {name}: at most {late['max']:.1f} ms late,"
-                f" 99 % below {late['p99']:.1f}, {late['beats']} looks."
+                f"Event loop ({self.options.loop}) while {name}: at most {late['max']:.1f} ms late (work"
+                f" {late['work']:.1f}, lock {late['lock']:.1f}, machine {late['machine']:.1f}), without the"
+                f" machine {late['ours']:.1f}, 99 % below {late['p99']:.1f}, {late['beats']} looks."
             )
 
     def say(self, line: str) -> None:

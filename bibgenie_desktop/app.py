@@ -32,6 +32,7 @@ from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.theme import Appearance, Mode
 from bibgenie_desktop.gui.tour import Tour, TourFailed
 from bibgenie_desktop.gui.tr import number, tr
+from bibgenie_desktop.gui.turns import short_turns
 from bibgenie_desktop.gui.welcome import LibraryOffer
 from bibgenie_desktop.gui.window import MainWindow
 from bibgenie_desktop.services.library.starters import starters
@@ -75,6 +76,7 @@ def run(options: AppOptions, arguments: Sequence[str] = ()) -> int:
         # "C" writes numbers without separators and months as it likes.
         QLocale.setDefault(QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom))
     theme.install(app, _appearance(options, Preferences()))
+    short_turns()
     collector = Collector()
     collector.start()
     try:
