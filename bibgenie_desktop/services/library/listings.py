@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -15,13 +14,13 @@ from bibgenie_desktop.zotero.index import listing as index
 from bibgenie_desktop.zotero.index.filters import Filters, UnknownValue, find_collections
 from bibgenie_desktop.zotero.index.listing import fitting, ordered_ids
 from bibgenie_desktop.zotero.index.overview import counted_tags, notes_of
+from bibgenie_desktop.zotero.index.people import by_creator, ids_by_creator
 from bibgenie_desktop.zotero.model.folding import key
 from bibgenie_desktop.zotero.model.library import Contents, Item, Note
 
 RECENT: Final = 200
 """How many items “Recently added” holds."""
 MOST_TAGS: Final = 2_000
-_RUN: Final = 5_000
 
 ScopeKind = Literal["all", "recent", "library", "collection", "unfiled"]
 Order = Literal["added", "modified", "title", "creator", "year"]
@@ -94,7 +93,7 @@ def listed(contents: Contents, listing: Listing) -> tuple[str, ...]:
         if indexed is not None:
             items = ordered_ids(contents, filters_of(listing), indexed)
         else:
-            items = _by_creator(fitting(contents, filters_of(listing)))
+            items = ids_by_creator(contents, filters_of(listing))
     except UnknownValue:
         return ()
     return (*items, *(n.id for n in notes))
@@ -112,7 +111,7 @@ def _recent(contents: Contents, listing: Listing, notes: list[Note]) -> tuple[st
         case "year":
             newest.sort(key=lambda e: e.sort_date if isinstance(e, Item) else "", reverse=True)
         case "creator":
-            ordered = _by_creator(e for e in newest if isinstance(e, Item))
+            ordered = by_creator(e for e in newest if isinstance(e, Item))
             return (*ordered, *(e.id for e in newest if isinstance(e, Note)))
         case _:
             pass
@@ -134,20 +133,6 @@ def _notes(contents: Contents, listing: Listing) -> list[Note]:
         and wanted <= {key(t.name) for t in n.tags}
     ]
     return sorted(found, key=lambda n: (n.added, n.id), reverse=True)
-
-
-def _by_creator(items: Iterable[Item]) -> list[str]:
-    """Sorted in runs: one long sort would hold up every other thread."""
-    runs: list[list[tuple[str, str]]] = []
-    run: list[tuple[str, str]] = []
-    for item in items:
-        who = key(item.authors[0].sort_name) if item.authors else chr(0x10FFFF)
-        run.append((f"{who} {key(item.title)}", item.id))
-        if len(run) == _RUN:
-            runs.append(sorted(run))
-            run = []
-    runs.append(sorted(run))
-    return [full_id for _, full_id in heapq.merge(*runs)]
 
 
 def tags_of(contents: Contents, listing: Listing) -> tuple[TagRow, ...]:

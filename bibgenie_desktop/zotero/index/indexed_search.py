@@ -6,6 +6,7 @@ small and a large library answer alike. Only items that are shown or scored are 
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from typing import Final
@@ -53,18 +54,24 @@ class IndexedSearch:
         if query.sort == "relevance":
             chosen = [r for r in rows if r in exact]
             best = chosen + [r for r in rows[:_RESCORED] if r not in exact]
-            scored = [
-                (score_of(Fields(item), needles, rarity) + EXACT * (row in exact), item)
-                for row, item in zip(best, self._items.of(best), strict=True)
-            ]
-            scored.sort(key=lambda s: (-s[0], -(s[1].year or 0), s[1].id))
-            found: list[Item] = [item for _, item in scored][first:last]
+            found = self._scored(best, needles, rarity, exact)[first:last] if first < len(best) else []
             rest = [r for r in rows[_RESCORED:] if r not in exact]
-            after = rest[max(0, first - len(scored)) : max(0, last - len(scored))]
+            after = rest[max(0, first - len(best)) : max(0, last - len(best))]
             found += self._items.of(after)
         else:
-            found = list(self._items.of(self._in_order(rows, query.sort)[first:last]))
+            found = list(self._items.of(self._in_order(rows, query)))
         return Hits(tuple(found), len(rows), selection.scope, relaxed, unfiltered)
+
+    def _scored(
+        self, rows: list[int], needles: list[str], rarity: dict[str, float], exact: frozenset[int]
+    ) -> list[Item]:
+        """The best first."""
+        scored = [
+            (score_of(Fields(item), needles, rarity) + EXACT * (row in exact), item)
+            for row, item in zip(rows, self._items.of(rows), strict=True)
+        ]
+        scored.sort(key=lambda s: (-s[0], -(s[1].year or 0), s[1].id))
+        return [item for _, item in scored]
 
     def _listed(self, selection: Selection, query: Query) -> Hits:
         """What fits the filters, without words."""
@@ -143,7 +150,11 @@ class IndexedSearch:
                 found |= {row for (row,) in self._state.rows(question, (name,))}
         return frozenset(found)
 
-    def _in_order(self, rows: Sequence[int], sort: Sort) -> list[int]:
-        wanted = set(rows)
-        ordered = self._state.column(f"SELECT row AS x FROM item ORDER BY {_ORDERS[sort]}")
-        return [row for row in map(int, ordered) if row in wanted]
+    def _in_order(self, rows: Sequence[int], query: Query) -> list[int]:
+        """Those of a page: only they are handed over."""
+        page = self._state.rows(
+            "SELECT row FROM item WHERE row IN (SELECT value FROM json_each(?))"
+            f" ORDER BY {_ORDERS[query.sort]} LIMIT ? OFFSET ?",
+            (json.dumps(rows), query.limit, query.offset),
+        )
+        return [row for (row,) in page]
