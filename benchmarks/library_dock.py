@@ -92,7 +92,7 @@ async def browse(data_dir: Path, folder: Path, trace: bool) -> None:
             for words in ("memory", "memory sle", ""):
                 await measure(on, stalls, f"search “{words}”", partial(browser.search, words))
             for place in (3, 5):
-                look = partial(listed.setCurrentIndex, listed.items.index(place))
+                look = partial(listed.setCurrentIndex, listed.items.index(place, 0))
                 await measure(on, stalls, "look at an item", look)
             stalls.stop()
             on.desk.library.texts.halt()

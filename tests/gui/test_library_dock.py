@@ -61,6 +61,7 @@ class Room:
 
     async def settled(self) -> None:
         await self.on.until(lambda: not self.on.desk.library_desk.browser.busy)
+        await self.on.until(lambda: self.panel.browse.preview.complete)
         await asyncio.sleep(0.02)
 
     async def search(self, words: str) -> None:
@@ -592,7 +593,7 @@ def test_a_long_list_asks_only_for_what_is_seen(qapp: QApplication) -> None:
     assert 1 <= len(set(asked)) <= 2
     offset = asked[0]
     listed.show_page(Page(100_000, offset, tuple(ItemRow(f"u-x{i}", f"Late {i}", "") for i in range(100))))
-    assert listed.items.index(offset).data() == "Late 0"
+    assert listed.items.index(offset, 0).data() == "Late 0"
     assert listed.items.held == 200
     listed.close()
     listed.deleteLater()

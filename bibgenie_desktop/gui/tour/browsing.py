@@ -18,7 +18,7 @@ async def browse(scene: Scene) -> Told:
     browser, listed = scene.desk.library_desk.browser, hands.find(ItemList, "libraryItems")
     await hands.until(lambda: listed.items.held > 0 and not browser.busy, "The library lists nothing.")
     whole = listed.items.rowCount()
-    title = str(listed.items.index(0).data())
+    title = str(listed.items.index(0, 0).data())
     word = max(title.split(), key=len).strip("“”\"':;,.()")
     hands.type(window.library.browse.field, word)
     await hands.until(

@@ -5,10 +5,9 @@ However long the list is, nothing is asked for but what is to be seen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import (
-    QAbstractListModel,
     QItemSelection,
     QMimeData,
     QModelIndex,
@@ -17,7 +16,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QStandardItemModel
 from PySide6.QtWidgets import QListView
 
 from bibgenie_desktop.gui.components.list_rows import scroll_calmly
@@ -32,22 +31,28 @@ BATCH = 4_000
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
-class ItemModel(QAbstractListModel):
-    """`page_wanted` carries the offset of a page that is about to be seen and is not here yet."""
+class ItemModel(QStandardItemModel):
+    """`page_wanted` carries the offset of a page that is about to be seen and is not here yet.
+
+    Qt's own model counts the lines, all of them empty: a view asks how many there are once for each line, and
+    a hundred thousand answers from Python would hold up the window.
+    """
 
     page_wanted = Signal(int)
 
     def __init__(self) -> None:
-        super().__init__()
-        self._total = 0
+        super().__init__(0, 1)
         self._rows: dict[int, ItemRow] = {}
         self._asked: set[int] = set()
 
     def show_first(self, page: Page) -> None:
         """Another list begins."""
         self.beginResetModel()
-        self._total, self._asked = page.total, {page.offset}
+        self._asked = {page.offset}
         self._rows = {page.offset + i: row for i, row in enumerate(page.rows)}
+        blocked = self.blockSignals(True)
+        self.setRowCount(page.total)
+        self.blockSignals(blocked)
         self.endResetModel()
 
     def add(self, page: Page) -> None:
@@ -67,8 +72,11 @@ class ItemModel(QAbstractListModel):
     def row_of(self, full_id: str) -> int:
         return next((i for i, row in self._rows.items() if row.id == full_id), -1)
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() else self._total
+    def ids_in(self, ranges: Iterable[tuple[int, int]]) -> tuple[str, ...]:
+        """The lines that are here in some ranges of places, ends included, in their order."""
+        wanted = tuple(ranges)
+        here = sorted(i for i in self._rows if any(first <= i <= last for first, last in wanted))
+        return tuple(self._rows[i].id for i in here)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         if index.row() not in self._rows:
@@ -98,6 +106,9 @@ class ItemModel(QAbstractListModel):
         if offset not in self._asked:
             self._asked.add(offset)
             self.page_wanted.emit(offset)
+
+    def supportedDragActions(self) -> Qt.DropAction:
+        return Qt.DropAction.CopyAction
 
     def mimeTypes(self) -> list[str]:
         return list(mime_of([], "").formats())
@@ -153,7 +164,7 @@ class ItemList(QListView):
         self.items.show_first(page)
         at = self.items.row_of(keep) if keep else -1
         if at >= 0:
-            self.setCurrentIndex(self.items.index(at))
+            self.setCurrentIndex(self.items.index(at, 0))
             self.verticalScrollBar().setValue(place)
         else:
             self.scrollToTop()
@@ -164,14 +175,14 @@ class ItemList(QListView):
         self.viewport().update()
 
     def chosen_ids(self) -> tuple[str, ...]:
-        indexes = sorted(self.selectionModel().selectedIndexes(), key=lambda i: i.row())
-        rows = (i.data(ROW) for i in indexes)
-        return tuple(r.id for r in rows if isinstance(r, ItemRow))
+        """Of the lines that are here; when all are chosen, the others are not looked at."""
+        chosen = self.selectionModel().selection()
+        return self.items.ids_in([(p.top(), p.bottom()) for p in map(chosen.at, range(chosen.count()))])
 
     def choose_first(self) -> None:
         """For the keyboard: the first line, where none is current."""
         if not self.currentIndex().isValid() and self.items.rowCount():
-            self.setCurrentIndex(self.items.index(0))
+            self.setCurrentIndex(self.items.index(0, 0))
 
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
         super().selectionChanged(selected, deselected)

@@ -1,11 +1,15 @@
-"""The preview below the list: what the chosen item is, and everything that belongs to it."""
+"""The preview below the list: what the chosen item is, and everything that belongs to it.
+
+What the item is shows at once; what belongs to it follows a few lines at a time, so that an item with a
+hundred annotations holds up nobody.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from PySide6.QtCore import QPoint, QRectF, Qt, Signal
+from PySide6.QtCore import QPoint, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QPushButton, QVBoxLayout, QWidget
 
@@ -20,6 +24,8 @@ from bibgenie_desktop.services.library.item_details import ItemDetails, Piece, P
 MOST_PIECES: Final = 40
 """Lines of one kind that are made at first; the rest on demand."""
 MOST_ABSTRACT: Final = 900
+AT_ONCE: Final = 3
+"""Lines that are made in one turn of the event loop."""
 HEADS: Final[tuple[tuple[PieceKind, str], ...]] = (
     ("attachment", "Files"),
     ("annotation", "Annotations"),
@@ -62,12 +68,21 @@ class Preview(QFrame):
         self.setAccessibleName(tr("Preview"))
         self._details: ItemDetails | None = None
         self._whole: set[str] = set()
+        self._rest: Iterator[None] = iter(())
+        self._later = QTimer(self)
+        self._later.setInterval(0)
+        self._later.timeout.connect(self._go_on)
         self._content = QFrame()
         self._content_layout = QVBoxLayout(self._content)
         self._content_layout.setContentsMargins(0, 0, 0, 0)
         self._area = scrolling(self._content)
         self._area.setObjectName("libraryPreview")
         self.setLayout(column(self._area, spacing=0))
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that belongs to the item is there."""
+        return not self._later.isActive()
 
     @property
     def details(self) -> ItemDetails | None:
@@ -89,10 +104,18 @@ class Preview(QFrame):
             if old is not None:
                 old.hide()
                 old.deleteLater()
+        self._later.stop()
         if self._details is not None:
-            self._content_layout.addWidget(self._sheet(self._details))
+            sheet, self._rest = self._sheet(self._details)
+            self._content_layout.addWidget(sheet)
+            self._later.start()
 
-    def _sheet(self, details: ItemDetails) -> QWidget:
+    def _go_on(self) -> None:
+        if next(self._rest, self) is self:
+            self._later.stop()
+
+    def _sheet(self, details: ItemDetails) -> tuple[QWidget, Iterator[None]]:
+        """What an item is, and the work of adding what belongs to it, in steps."""
         sheet = column(spacing=6, margins=(16, 12, 14, 14))
         sheet.addWidget(label(details.title or tr("Untitled"), "strong", wrap=True))
         for text in (details.creators, details.facts):
@@ -109,22 +132,28 @@ class Preview(QFrame):
         sheet.addWidget(self._buttons(details))
         if details.abstract:
             sheet.addWidget(self._abstract(details))
+        belonging = column(spacing=6)
+        sheet.addLayout(belonging)
+        sheet.addStretch(1)
+        return box(sheet), self._belongings(belonging, details)
+
+    def _belongings(self, sheet: QBoxLayout, details: ItemDetails) -> Iterator[None]:
         for kind, head in HEADS:
-            self._add_pieces(sheet, kind, tr(head), details.of_kind(kind))
+            yield from self._add_pieces(sheet, kind, tr(head), details.of_kind(kind))
         if details.tags:
             tags = QWidget()
             tags.setLayout(Flow([TagLabel(t) for t in details.tags], spacing=5))
             self._section(sheet, tr("Tags"), tags)
+            yield
         if details.collections:
             places = [self._place(name, scope) for name, scope in details.collections]
             self._section(sheet, tr("Collections"), *places)
+            yield
         facts = [t for t in (details.doi and f"DOI {details.doi}", details.citekey) if t]
         if facts:
             line = label(" · ".join(facts), "fine", "3", wrap=True)
             line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             sheet.addWidget(line)
-        sheet.addStretch(1)
-        return box(sheet)
 
     def _buttons(self, details: ItemDetails) -> QWidget:
         add = push(tr("Add to question"), "primary", dense=True, icon="plus", object_name="addToQuestion")
@@ -133,9 +162,9 @@ class Preview(QFrame):
         add.clicked.connect(self._on_add)
         open_.clicked.connect(self._on_open)
         more.clicked.connect(self._on_more)
-        open_.setVisible(bool(details.link))
         holder = QWidget()
         holder.setLayout(Flow([add, open_, more]))
+        open_.setVisible(bool(details.link))  # not before it has a parent: it would be a window of its own
         return holder
 
     def _abstract(self, details: ItemDetails) -> QWidget:
@@ -149,26 +178,32 @@ class Preview(QFrame):
             holder.addWidget(self._more_of("abstract", tr("Show all")), 0, Qt.AlignmentFlag.AlignLeft)
         return box(holder)
 
-    def _add_pieces(self, sheet: QBoxLayout, kind: PieceKind, head: str, pieces: Sequence[Piece]) -> None:
+    def _add_pieces(
+        self, sheet: QBoxLayout, kind: PieceKind, head: str, pieces: Sequence[Piece]
+    ) -> Iterator[None]:
         if not pieces:
             return
-        most = len(pieces) if kind in self._whole else MOST_PIECES
-        lines: list[QWidget] = []
-        for piece in pieces[:most]:
-            line = PieceLine(piece)
-            line.add_requested.connect(self._on_piece_added)
-            line.menu_requested.connect(self.piece_menu_requested)
-            lines.append(line)
+        most = len(pieces) if kind in self._whole else min(MOST_PIECES, len(pieces))
+        body = self._section(sheet, head if len(pieces) == 1 else f"{head} {len(pieces)}")
+        for start in range(0, most, AT_ONCE):
+            some = column(spacing=2)  # boxes of their own: what has its place is not laid out again
+            for piece in pieces[start : min(start + AT_ONCE, most)]:
+                line = PieceLine(piece)
+                line.add_requested.connect(self._on_piece_added)
+                line.menu_requested.connect(self.piece_menu_requested)
+                some.addWidget(line)
+            body.addWidget(box(some))
+            yield
         if len(pieces) > most:
             left = len(pieces) - most
-            lines.append(self._more_of(kind, plural(left, tr("Show {0} more"), tr("Show {0} more"))))
-        self._section(sheet, head if len(pieces) == 1 else f"{head} {len(pieces)}", *lines)
+            body.addWidget(self._more_of(kind, plural(left, tr("Show {0} more"), tr("Show {0} more"))))
 
-    def _section(self, sheet: QBoxLayout, head: str, *widgets: QWidget) -> None:
+    def _section(self, sheet: QBoxLayout, head: str, *widgets: QWidget) -> QBoxLayout:
         body = column(label(head, "caption", "2"), spacing=2, margins=(0, 6, 0, 0))
         for widget in widgets:
             body.addWidget(widget)
         sheet.addLayout(body)
+        return body
 
     def _place(self, name: str, scope: Scope) -> QWidget:
         link = push(name, "link", dense=True)
