@@ -27,6 +27,7 @@ from bibgenie_desktop.zotero.online.errors import (
     ZoteroOtherDatabase,
     ZoteroRefused,
     ZoteroTooOld,
+    ZoteroUnclear,
     ZoteroUnreachable,
 )
 
@@ -44,6 +45,10 @@ NEW_KEY: Final = (
     "Check the key on zotero.org under Settings, Security, and enter it again in the settings here."
 )
 _CODE: Final = re.compile(r"Code: (\d{3})\b")
+_CONFLICTS: Final = {
+    409: "The library is locked just now.",
+    428: "Zotero asks for the version that is to be changed.",
+}
 _OFF: Final = "Local API is not enabled"
 
 
@@ -131,9 +136,9 @@ def translated(place: Place) -> Iterator[None]:
     except errors.PyZoteroError as error:
         # Not `from error`: its text holds the address and the whole answer.
         raise _translated(place, error) from None
-    except (KeyError, ValueError, TypeError) as error:
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
         # An answer of another form than promised: not JSON, or without what belongs in it.
-        raise ZoteroRefused(
+        raise ZoteroUnclear(
             f"{_name(place)} gave an answer that could not be understood.",
             f"Is it an up-to-date Zotero? ({type(error).__name__})",
         ) from None
@@ -204,7 +209,7 @@ def _translated(place: Place, error: errors.PyZoteroError) -> ZoteroError:
             )
         case errors.PreConditionFailedError() | errors.ConflictError() | errors.PreConditionRequiredError():
             return ZoteroConflict(
-                "It was changed in Zotero meanwhile." if status != 409 else "The library is locked just now.",
+                _CONFLICTS.get(status, "It was changed in Zotero meanwhile."),
                 "Nothing was written. Look at it and try again.",
             )
         case errors.RequestEntityTooLargeError():
@@ -214,7 +219,9 @@ def _translated(place: Place, error: errors.PyZoteroError) -> ZoteroError:
         case _ if place == "local" and status in (405, 501):
             return _too_old()
     said = f" (error {status})" if status else ""
-    return ZoteroRefused(f"{_name(place)} did not take it{said}.", "Nothing was written.")
+    if 400 <= status < 500 and status != 408:
+        return ZoteroRefused(f"{_name(place)} did not take it{said}.", "Nothing was written.")
+    return ZoteroUnclear(f"{_name(place)} could not carry it out{said}.", "Try again in a moment.")
 
 
 def _too_old() -> ZoteroTooOld:

@@ -6,11 +6,15 @@ from bibgenie_desktop.domain.errors import UserError
 
 
 class ZoteroError(UserError):
-    """One of Zotero's interfaces refused or failed."""
+    """One of Zotero's interfaces refused or failed. `sure`: of what was sent nothing was done."""
+
+    sure = True
 
 
 class ZoteroUnreachable(ZoteroError):
     """No connection, or no answer in time. What was asked may have been done all the same."""
+
+    sure = False
 
 
 class ZoteroOff(ZoteroError):
@@ -32,6 +36,8 @@ class ZoteroKeyRefused(ZoteroError):
 class ZoteroBusy(ZoteroError):
     """Too many requests; `retry_after` is in seconds, None where Zotero did not say."""
 
+    sure = False
+
     def __init__(self, title: str, advice: str = "", *, retry_after: float | None = None) -> None:
         super().__init__(title, advice)
         self.retry_after = retry_after
@@ -51,3 +57,9 @@ class ZoteroMissing(ZoteroError):
 
 class ZoteroRefused(ZoteroError):
     """Zotero did not take what was sent."""
+
+
+class ZoteroUnclear(ZoteroError):
+    """An error of the server's own, or an answer that makes no sense: it may have been done all the same."""
+
+    sure = False
