@@ -19,6 +19,7 @@ from bibgenie_desktop.services.tools.sections import section_resource
 from bibgenie_desktop.services.tools.targets import find_document
 from bibgenie_desktop.zotero.files.books import SectionText
 from bibgenie_desktop.zotero.files.documents import PageText
+from bibgenie_desktop.zotero.files.garbled import garbled
 from bibgenie_desktop.zotero.model.folding import fold_same_length
 from bibgenie_desktop.zotero.model.library import Attachment
 from bibgenie_desktop.zotero.model.links import item_label
@@ -85,8 +86,9 @@ class FindInDocument:
             offset = given.integer("offset", 0, 0, 10**9)
             await self._library.ensure_loaded()
             item, attachment = await find_document(self._library, full_id)
+            unreadable = 0
             if attachment.kind == "pdf":
-                hits, extent = await self._in_pages(attachment, pattern)
+                hits, extent, unreadable = await self._in_pages(attachment, pattern)
             else:
                 hits, extent = await self._in_sections(attachment, pattern)
         except BadArguments as error:
@@ -106,6 +108,11 @@ class FindInDocument:
             data["next_offset"] = offset + len(shown)
         if not hits:
             data["hint"] = "the words do not stand together like this; try fewer, or read the pages"
+        if unreadable:
+            data["garbled"] = (
+                f"the text of {unreadable} pages is extracted badly by this file's fonts: words on them are"
+                " not found here; search_fulltext and read_document may know them from Zotero's own extract"
+            )
         unit = "per_page" if attachment.kind == "pdf" else "per_section"
         data[unit] = {str(page + 1): n for page, n in Counter(h.page.index for h in hits).items()}
         data["hits"] = [_row(hit, context) for hit in shown]
@@ -117,15 +124,20 @@ class FindInDocument:
         }
         return ToolResult(fenced(data), tuple(places.values()), note=counted(len(hits), "hit"))
 
-    async def _in_pages(self, attachment: Attachment, pattern: regex.Pattern[str]) -> tuple[list[_Hit], str]:
+    async def _in_pages(
+        self, attachment: Attachment, pattern: regex.Pattern[str]
+    ) -> tuple[list[_Hit], str, int]:
+        """(hits, where was looked, pages whose text is unreadable)."""
         info = await self._library.document_info(attachment)
         hits: list[_Hit] = []
+        unreadable = 0
         for first in range(0, info.pages, _BATCH):
             pages = await self._pages(attachment, first, min(first + _BATCH, info.pages) - 1)
             hits.extend(await asyncio.to_thread(_find, pattern, pages))
+            unreadable += sum(garbled(page.text) for page in pages)
             if len(hits) >= _MOST_HITS:
                 break
-        return hits, f"all {info.pages} pages"
+        return hits, f"all {info.pages} pages", unreadable
 
     async def _in_sections(
         self, attachment: Attachment, pattern: regex.Pattern[str]

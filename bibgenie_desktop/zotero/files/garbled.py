@@ -6,6 +6,8 @@ import re
 from typing import Final
 
 _CID: Final = re.compile(r"\(cid:\d+\)")
+_WINDOWS: Final = frozenset("€‚ƒ„†‡ˆ‰Š‹ŒŽ‘’“”˜™š›œžŸ")
+"""What Windows puts where Latin-1 has no signs; not dots, dashes and bullets: some pages are full of them."""
 _ODD_SHARE, _FOREIGN_SHARE, _SHORTEST = 0.05, 0.5, 40
 
 
@@ -18,5 +20,5 @@ def garbled(text: str) -> bool:
     odd += sum(len(m) for m in _CID.findall(text))
     if odd > _ODD_SHARE * len(signs):
         return True
-    foreign = sum("\u0080" <= c <= "\u00ff" for c in signs)
+    foreign = sum("\u0080" <= c <= "\u00ff" or c in _WINDOWS for c in signs)
     return foreign > _FOREIGN_SHARE * len(signs)
