@@ -23,12 +23,14 @@ DISPLAY: Final = re.compile(
 )
 INLINE: Final = re.compile(
     r"\\\((?P<a>(?:(?!\n[ \t]*\n).)+?)\\\)"
-    r"|(?<![\\$\w])\$(?P<b>[^\s$](?:(?:[^$\\\n]|\\.|\n(?![ \t]*\n))*?[^\s$\\])?)\$(?![\w$])",
+    r"|(?<![\\$\w])\$(?P<b>[^\s$](?:(?:[^$\\\n]|\\.|\n(?![ \t]*\n))*?(?:[^\s$\\]|\\[^\s$]))?)\$(?![\w$])",
     re.DOTALL,
 )
 # "$5 and 10$": begins like a price, holds words, and nothing that only TeX has.
 PRICE: Final = re.compile(r"\d[\d.,]*(?:\s|[-–](?!\d*\s*$)).*[A-Za-z]{2}", re.DOTALL)
 TEX: Final = re.compile(r"[\\^_{}=<>]")
+# Below a line it would be swallowed and make a heading of that; who wants one writes more of them.
+LONE_EQUALS: Final = re.compile(r"^( {0,3})(={1,2})(?=[ \t]*$)", re.MULTILINE)
 MOST_TEX: Final = 4000
 IMAGE: Final = re.compile(r"(?<!\\)!\[")
 CHIP: Final = "\ue000"  # what a citation's link says until its chip is set; taken out of what comes in
@@ -156,6 +158,7 @@ def extract(text: str, *, streaming: bool = False) -> Source:
                 part = IMAGE.sub("[" + tr("image:") + " ", part)
                 part = MARKER.sub(marker, part)
                 part = INLINE.sub(inline, DISPLAY.sub(display, part))
+                part = LONE_EQUALS.sub(r"\1\\\2", part)
             out.append(part)
     markdown = "".join(out)
     if streaming:
