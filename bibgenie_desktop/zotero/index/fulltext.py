@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Final
 
 from bibgenie_desktop.domain.errors import DocumentUnreadable
-from bibgenie_desktop.zotero.files.attachments import Files
+from bibgenie_desktop.zotero.files.attachments import IMPORTED_FILE, IMPORTED_URL, Files
 from bibgenie_desktop.zotero.files.books import Books
 from bibgenie_desktop.zotero.files.documents import Documents
-from bibgenie_desktop.zotero.index.overview import is_readable, readable_count
+from bibgenie_desktop.zotero.index.overview import readable_attachments, readable_count
 from bibgenie_desktop.zotero.index.texts_file import Document, TextsFile
 from bibgenie_desktop.zotero.model.library import Attachment, Contents
 from bibgenie_desktop.zotero.notes.note_text import note_text
@@ -29,8 +29,11 @@ CACHE: Final = ".zotero-ft-cache"
 MOST_CHARS: Final = 5_000_000
 MOST_PAGES: Final = 2_000
 _BATCH: Final = 200
-_WRITTEN: Final = 2_000_000
+_NOTES: Final = 1_000
+_WRITTEN: Final = 8_000_000
 """Characters that are written at once."""
+_MANY: Final = 5_000
+"""Documents that are written at once, however short."""
 _PAGES_AT_ONCE: Final = 50
 _MARKS: Final = ":annotations"
 
@@ -80,9 +83,10 @@ class FullText:
         done = unreadable = 0
         say()
         await self._small_texts(contents, known)
-        wanted = (a for a in contents.attachments.values() if is_readable(a))
+        wanted = readable_attachments(contents)
+        caches = _Caches(self._files, self._index, known)
         while batch := await loop.run_in_executor(self._executor, lambda: list(islice(wanted, _BATCH))):
-            slow, failed = await loop.run_in_executor(self._executor, self._from_caches, batch, known)
+            slow, failed = await loop.run_in_executor(self._executor, caches.take, batch)
             done += len(batch) - len(slow) - failed
             unreadable += failed
             for attachment, path, stamp in slow:
@@ -92,27 +96,31 @@ class FullText:
                 unreadable += document.source == "none"
                 say()
             say()
+        await loop.run_in_executor(self._executor, caches.write)
         say(running=False)
 
     async def _small_texts(self, contents: Contents, known: dict[str, str]) -> None:
         """Notes, and the annotations of each attachment together."""
         loop = asyncio.get_running_loop()
 
-        def notes(ids: Sequence[str]) -> None:
+        all_notes = iter(contents.notes.values())
+
+        def notes() -> bool:
+            """Some of them; whether there may be more."""
             found = []
-            for full_id in ids:
-                note = contents.notes[full_id]
+            some = list(islice(all_notes, _NOTES))
+            for note in some:
                 stamp = f"n{zlib.crc32(note.html.encode('utf-8', 'replace'))}"
-                if known.get(_note_id(full_id)) != stamp:
+                if known.get(_note_id(note.id)) != stamp:
                     text = f"{note.title}\n{note_text(note).markdown}"
                     owner = note.item_id or note.id
-                    found.append(Document(_note_id(full_id), owner, "note", stamp, "note", text[:MOST_CHARS]))
+                    found.append(Document(_note_id(note.id), owner, "note", stamp, "note", text[:MOST_CHARS]))
             if found:
                 self._index.put_documents(found)
+            return bool(some)
 
-        ids = await loop.run_in_executor(self._executor, list, contents.notes)
-        for start in range(0, len(ids), _BATCH):
-            await loop.run_in_executor(self._executor, notes, ids[start : start + _BATCH])
+        while await loop.run_in_executor(self._executor, notes):
+            pass
 
         def marks() -> list[Document]:
             texts: dict[str, list[str]] = {}
@@ -133,51 +141,15 @@ class FullText:
             return found
 
         made = await loop.run_in_executor(self._executor, marks)
-        for start in range(0, len(made), _BATCH):
-            part = made[start : start + _BATCH]
+        for start in range(0, len(made), _MANY):
+            part = made[start : start + _MANY]
             await loop.run_in_executor(self._executor, self._index.put_documents, part)
-
-    def _from_caches(
-        self, batch: Sequence[Attachment], known: dict[str, str]
-    ) -> tuple[list[tuple[Attachment, Path, str]], int]:
-        """In the thread: what Zotero has extracted. Returns the files to be read, and how many have none."""
-        found: list[Document] = []
-        slow: list[tuple[Attachment, Path, str]] = []
-        failed = size = 0
-        for attachment in batch:
-            cache = self._files.data_dir / "storage" / attachment.key / CACHE
-            if (stamp := _stamp("c", cache)) is not None:
-                if known.get(attachment.id) == stamp:
-                    continue
-                text = read_cache(cache)
-                if text.strip():
-                    found.append(_document(attachment, stamp, "cache", text))
-                    size += len(text)
-                    if size > _WRITTEN:
-                        self._index.put_documents(found)
-                        found, size = [], 0
-                    continue
-            located = self._files.locate(attachment)
-            stamp = _stamp("f", located.path) if located.path is not None else None
-            if located.path is None or stamp is None:
-                failed += 1
-                if known.get(attachment.id) != "missing":
-                    found.append(_document(attachment, "missing", "none", located.reason))
-            elif known.get(attachment.id) == stamp:
-                continue
-            elif known.get(attachment.id) == f"!{stamp}":
-                failed += 1
-            else:
-                slow.append((attachment, located.path, stamp))
-        if found:
-            self._index.put_documents(found)
-        return slow, failed
 
     async def _from_file(self, attachment: Attachment, path: Path, stamp: str) -> Document:
         try:
             text = await self._text_of(attachment, path)
-        except DocumentUnreadable as error:
-            return _document(attachment, f"!{stamp}", "none", error.title)
+        except DocumentUnreadable:
+            return _document(attachment, f"!{stamp}", "none", "")
         return _document(attachment, stamp, "file", text)
 
     async def _text_of(self, attachment: Attachment, path: Path) -> str:
@@ -208,10 +180,77 @@ class FullText:
         return "\f".join(texts)
 
 
-def read_cache(path: Path) -> str:
+class _Caches:
+    """What Zotero has extracted, written many at a time. Used in the thread that writes."""
+
+    def __init__(self, files: Files, index: TextsFile, known: Mapping[str, str]) -> None:
+        self._files = files
+        self._index = index
+        self._known = known
+        self._storage = files.data_dir / "storage"
+        self._folders: frozenset[str] | None = None
+        self._found: list[Document] = []
+        self._size = 0
+
+    def take(self, batch: Sequence[Attachment]) -> tuple[list[tuple[Attachment, Path, str]], int]:
+        """Returns the files that are to be read themselves, and how many attachments have none."""
+        folders = self._present()
+        slow: list[tuple[Attachment, Path, str]] = []
+        failed = 0
+        for attachment in batch:
+            known = self._known.get(attachment.id)
+            here = folders is None or attachment.key in folders
+            cache = f"{self._storage}{os.sep}{attachment.key}{os.sep}{CACHE}" if here else ""
+            if here and (stamp := _stamp("c", cache)) is not None:
+                if known == stamp:
+                    continue
+                text = read_cache(cache)
+                if text.strip():
+                    self._add(_document(attachment, stamp, "cache", text))
+                    continue
+            path = None
+            if here or attachment.link_mode not in (IMPORTED_FILE, IMPORTED_URL):
+                path = self._files.locate(attachment).path
+            stamp = _stamp("f", path) if path is not None else None
+            if path is None or stamp is None:
+                failed += 1
+                if known != "missing":
+                    self._add(_document(attachment, "missing", "none", ""))
+            elif known == stamp:
+                continue
+            elif known == f"!{stamp}":
+                failed += 1
+            else:
+                slow.append((attachment, path, stamp))
+        if slow:  # files take long, and what was found already is to be searched meanwhile
+            self.write()
+        return slow, failed
+
+    def write(self) -> None:
+        found, self._found, self._size = self._found, [], 0
+        if found:
+            self._index.put_documents(found)
+
+    def _add(self, document: Document) -> None:
+        self._found.append(document)
+        self._size += len(document.text)
+        if self._size > _WRITTEN or len(self._found) > _MANY:
+            self.write()
+
+    def _present(self) -> frozenset[str] | None:
+        """The folders there are in Zotero's storage, so that none is asked for that is not there."""
+        if self._folders is None:
+            try:
+                self._folders = frozenset(os.listdir(self._storage))
+            except OSError:
+                return None
+        return self._folders
+
+
+def read_cache(path: str | Path) -> str:
     """The beginning of an extract, as far as texts are kept."""
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", buffering=0) as file:
             return file.read(MOST_CHARS).decode("utf-8", "replace")
     except OSError:
         return ""
@@ -221,7 +260,7 @@ def _document(attachment: Attachment, stamp: str, source: str, text: str) -> Doc
     return Document(attachment.id, attachment.item_id, "file", stamp, source, text[:MOST_CHARS])
 
 
-def _stamp(sort: str, path: Path) -> str | None:
+def _stamp(sort: str, path: str | Path) -> str | None:
     try:
         stat = os.stat(path)
     except OSError:

@@ -5,7 +5,7 @@ Each has one answer, from whichever of the two it comes.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from bibgenie_desktop.zotero.files.attachments import LINKED_URL
@@ -63,12 +63,22 @@ def readable_count(contents: Contents) -> int:
     return sum(map(is_readable, contents.attachments.values()))
 
 
+def readable_attachments(contents: Contents) -> Iterator[Attachment]:
+    """Those whose files can have a text, each made as it is reached."""
+    items = contents.items
+    if not isinstance(items, IndexedItems):
+        return filter(is_readable, contents.attachments.values())
+    rows = items.state.column("SELECT DISTINCT item AS x FROM attachment WHERE readable ORDER BY item")
+    return (a for item in items.of([*map(int, rows)]) for a in item.attachments if is_readable(a))
+
+
 class _Ids:
-    def __init__(self, *of: Container[str]) -> None:
-        self._of = of
+    def __init__(self, items: Container[str], notes: Container[str]) -> None:
+        self._items = items
+        self._notes = notes
 
     def __contains__(self, key: object) -> bool:
-        return any(key in some for some in self._of)
+        return key in self._items or key in self._notes
 
 
 def known_ids(contents: Contents) -> Container[str]:

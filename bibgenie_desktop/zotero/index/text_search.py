@@ -16,19 +16,26 @@ from bibgenie_desktop.zotero.model.folding import fold_same_length, is_cjk, word
 
 SNIPPET: Final = 240
 MOST_SNIPPETS: Final = 3
+MOST_TEXTS: Final = 3
+"""Of one work: its files, notes and marked places."""
 _LOOKED_AT: Final = 400
 """Places in one text that are compared for the best snippets."""
 _STEP: Final = 200_000
 _OVERLAP: Final = 2_000
 """Longer than any phrase that is looked for."""
+_HEAD: Final = 8_192
+"""Bytes of a text that are looked at first; mostly the words that were asked for stand there side by side."""
 _RANKED: Final = """
-SELECT group_concat(x, char(10)) FROM (
-    SELECT d.row || char(31) || d.id || char(31) || d.item || char(31) || d.kind || char(31) || d.source
-        || char(31) || bm25(document_words) AS x
-    FROM document_words JOIN document d ON d.row = document_words.rowid
+SELECT group_concat(row), group_concat(item, char(10)) FROM (
+    SELECT d.row, d.item FROM document_words JOIN document d ON d.row = document_words.rowid
     WHERE document_words MATCH ? ORDER BY bm25(document_words))
 """
-"""All at once: row by row it would trade the interpreter's lock with the event loop for each."""
+"""All at once: row by row it would trade the interpreter's lock with the event loop for each. Numbers and ids
+only, since writing a score as text takes SQLite as long as computing it."""
+_SHOWN: Final = """
+SELECT d.id, d.kind, d.source, d.parts, t.text
+FROM document d JOIN document_text t USING (row) WHERE d.row = ?
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +59,6 @@ class TextHit:
     item_id: str
     kind: str
     source: str
-    score: float
     parts: int
     snippets: tuple[Snippet, ...]
 
@@ -78,35 +84,48 @@ def search_texts(
     if not match:
         return TextHits((), ())
     with index.reading() as db:
-        (found,) = db.execute(_RANKED, (match,)).fetchone()
-        rows = [line.split("\x1f") for line in found.split("\n")] if found else []
-        by_item: dict[str, list[tuple[int, str, str, str, float]]] = {}
-        for row, full_id, item, kind, source, score in rows:
-            if item in by_item or accepts(item):
-                by_item.setdefault(item, []).append((int(row), full_id, kind, source, float(score)))
+        rows, owners = db.execute(_RANKED, (match,)).fetchone()
+        if rows is None:
+            return TextHits((), ())
+        owners = owners.split("\n")
+        items = [item for item in dict.fromkeys(owners) if accepts(item)]
+        places: dict[str, list[str]] = {item: [] for item in items[offset : offset + limit]}
+        for row, item in zip(rows.split(","), owners, strict=True):
+            if item in places and len(places[item]) < MOST_TEXTS:
+                places[item].append(row)
         finder = _finder(text, mode)
         hits = []
-        for item in list(by_item)[offset : offset + limit]:
-            for row, full_id, kind, source, score in by_item[item][:3]:
-                (blob,) = db.execute("SELECT text FROM document_text WHERE row = ?", (row,)).fetchone()
-                whole = zlib.decompress(blob).decode("utf-8", "replace")
-                bare = full_id.partition(":")[0]
-                found = tuple(_snippets(whole, finder, kind))
-                hits.append(TextHit(bare, item, kind, source, -score, whole.count("\f") + 1, found))
-    return TextHits(tuple(by_item), tuple(hits))
+        for item, its_rows in places.items():
+            for row in its_rows:
+                full_id, kind, source, parts, blob = db.execute(_SHOWN, (row,)).fetchone()
+                found = tuple(_snippets(blob, finder, kind))
+                hits.append(TextHit(full_id.partition(":")[0], item, kind, source, parts, found))
+    return TextHits(tuple(items), tuple(hits))
 
 
 Finder: TypeAlias = Callable[[str], Iterator[tuple[int, int, str]]]
 """Finds the places of what was asked for in a folded text: start, end, word."""
 
 
-def _finder(text: str, mode: Mode) -> Finder:
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    """`different` is how many words a place can have at most, None where that is not known beforehand."""
+
+    places: Finder
+    different: int | None
+    longest: int
+
+
+def _finder(text: str, mode: Mode) -> _Finder:
     """The words where they begin; runs of Chinese anywhere. A phrase as it stands."""
     found = tuple(dict.fromkeys(words(text)))
+    longest = max(map(len, found), default=0)
     if mode == "phrase":
         pattern = re.compile(r"[\W_]+".join(re.escape(w) for w in found) or r"(?!)")
-        return lambda folded: _matches(folded, pattern)
-    return lambda folded: _apart(merge(*(_beginnings(folded, w) for w in found)))
+        return _Finder(lambda folded: _matches(folded, pattern), None, longest)
+    return _Finder(
+        lambda folded: _apart(merge(*(_beginnings(folded, w) for w in found))), len(found), longest
+    )
 
 
 def _beginnings(folded: str, word: str) -> Iterator[tuple[int, int, str]]:
@@ -129,24 +148,46 @@ def _apart(places: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, int, s
             yield start, last, word
 
 
-def _snippets(text: str, finder: Finder, kind: str) -> list[Snippet]:
-    """The stretches with the most different words, in the order of the text."""
-    places = list(islice(finder(fold_same_length(text)), _LOOKED_AT))
+def _snippets(blob: bytes, finder: _Finder, kind: str) -> list[Snippet]:
+    """The stretches with the most different words, in the order of the text.
+
+    Nothing later in a text is better than stretches with all words, so it is unpacked only as far as these.
+    """
+    unpack = zlib.decompressobj()
+    known, more = unpack.decompress(blob, _HEAD if finder.different else 0), _HEAD
+    while unpack.unconsumed_tail:
+        text = known.decode("utf-8", "ignore")  # the last character may be cut
+        end = len(text) - finder.longest - 2 * SNIPPET
+        chosen = _chosen(text, finder, end)
+        if len(chosen) == MOST_SNIPPETS:
+            return [_snippet(text, *place, kind) for place in chosen]
+        more *= 4
+        known += unpack.decompress(unpack.unconsumed_tail, more)
+    text = known.decode("utf-8", "replace")
+    return [_snippet(text, *place, kind) for place in _chosen(text, finder, None)]
+
+
+def _chosen(text: str, finder: _Finder, known_to: int | None) -> list[tuple[int, int]]:
+    """Start and end of the best stretches; of an incomplete text those that nothing can be better than."""
+    places = list(islice(finder.places(fold_same_length(text)), _LOOKED_AT))
     ranked: list[tuple[int, int, int]] = []
     last = 0
     for first, (start, _, _) in enumerate(places):
+        if known_to is not None and start > known_to:
+            break
         last = max(last, first)
         while last + 1 < len(places) and places[last + 1][1] - start <= SNIPPET - 40:
             last += 1
         distinct = len({p[2] for p in places[first : last + 1]})
-        ranked.append((-distinct, start, places[last][1]))
+        if known_to is None or distinct == finder.different:
+            ranked.append((-distinct, start, places[last][1]))
     chosen: list[tuple[int, int]] = []
     for _, start, end in sorted(ranked):
         if all(abs(start - s) > SNIPPET for s, _ in chosen):
             chosen.append((start, end))
         if len(chosen) == MOST_SNIPPETS:
             break
-    return [_snippet(text, start, end, kind) for start, end in sorted(chosen)]
+    return sorted(chosen)
 
 
 def _matches(folded: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int, str]]:

@@ -20,15 +20,19 @@ from bibgenie_desktop.zotero.index import terms as index_terms
 from bibgenie_desktop.zotero.index.terms import indexed_in_pieces
 
 NAME: Final = "texts.sqlite"
-_SCHEMA: Final = 4
-_DOCUMENT: Final = ("id", "item", "kind", "stamp", "source", "chars")
+_SCHEMA: Final = 5
+_ASKED: Final = 500
+"""Ids in one question; some builds of SQLite take no more than 999."""
+_HELD: Final = 8 << 20
+"""Bytes of words that are gathered in memory before they are written: fewer, larger pieces to be merged."""
 _TABLES: Final = f"""
 CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE document (row INTEGER PRIMARY KEY, id TEXT UNIQUE, item TEXT, kind TEXT, stamp TEXT, source TEXT,
-    chars INTEGER);
+    chars INTEGER, parts INTEGER);
 CREATE TABLE document_text (row INTEGER PRIMARY KEY, text BLOB);
 CREATE VIRTUAL TABLE document_words USING fts5
     (body, content='', tokenize='{index_schema.TOKENIZER}');
+INSERT INTO document_words (document_words, rank) VALUES ('hashsize', {_HELD});
 """
 
 
@@ -36,8 +40,8 @@ CREATE VIRTUAL TABLE document_words USING fts5
 class Document:
     """A text in the index: of a file, a note, or the annotations of an attachment.
 
-    `source` says where a file's text came from: `cache` (Zotero's own extract), `file`, or `none`, then with
-    the reason as text. `stamp` names the state it was made from.
+    `source` says where a file's text came from: `cache` (Zotero's own extract), `file`, or `none`, then
+    without a text. `stamp` names the state it was made from.
     """
 
     id: str
@@ -72,6 +76,7 @@ class TextsFile:
             try:
                 writer.execute("PRAGMA journal_mode=WAL")
                 writer.execute("PRAGMA synchronous=NORMAL")
+                writer.execute("PRAGMA wal_autocheckpoint=4000")
                 with contextlib.suppress(OSError):
                     self.path.chmod(0o600)
                 if self._usable(writer):
@@ -99,22 +104,27 @@ class TextsFile:
         return dict(self._connection().execute("SELECT id, stamp FROM document"))
 
     def put_documents(self, documents: Iterable[Document]) -> None:
+        """All of them in one transaction, each in place of what was there of its id."""
+        fresh = {document.id: document for document in documents}
         with self._transaction() as db:
-            for document in documents:
-                self._drop_document(db, document.id)
-                text = document.text if document.source != "none" else ""
-                blob = zlib.compress(document.text.encode("utf-8", "replace"), 1)
-                values = (document.id, document.item_id, document.kind, document.stamp, document.source)
-                row = _insert(db, "document", _DOCUMENT, (*values, len(text)))
-                db.execute("INSERT INTO document_text VALUES (?, ?)", (row, blob))
+            self._forget(db, list(fresh))
+            (last,) = db.execute("SELECT ifnull(max(row), 0) FROM document").fetchone()
+            heads, texts, bodies = [], [], []
+            for row, d in enumerate(fresh.values(), last + 1):
+                text = d.text if d.source != "none" else ""
+                heads.append(
+                    (row, d.id, d.item_id, d.kind, d.stamp, d.source, len(text), text.count("\f") + 1)
+                )
                 if text:
-                    body = indexed_in_pieces(text)
-                    db.execute("INSERT INTO document_words (rowid, body) VALUES (?, ?)", (row, body))
+                    texts.append((row, zlib.compress(text.encode("utf-8", "replace"), 1)))
+                    bodies.append((row, indexed_in_pieces(text)))
+            db.executemany("INSERT INTO document VALUES (?, ?, ?, ?, ?, ?, ?, ?)", heads)
+            db.executemany("INSERT INTO document_text VALUES (?, ?)", texts)
+            db.executemany("INSERT INTO document_words (rowid, body) VALUES (?, ?)", bodies)
 
     def drop_documents(self, ids: Iterable[str]) -> None:
         with self._transaction() as db:
-            for full_id in ids:
-                self._drop_document(db, full_id)
+            self._forget(db, list(ids))
 
     # -- reading
 
@@ -191,26 +201,19 @@ class TextsFile:
             raise
         db.execute("COMMIT")
 
-    def _drop_document(self, db: sqlite3.Connection, full_id: str) -> None:
-        found = db.execute(
-            "SELECT d.row, d.chars, t.text FROM document d JOIN document_text t USING (row) WHERE d.id = ?",
-            (full_id,),
-        ).fetchone()
-        if found is None:
-            return
-        row, chars, blob = found
-        if chars:
-            body = indexed_in_pieces(zlib.decompress(blob).decode("utf-8"))
-            db.execute(
-                "INSERT INTO document_words (document_words, rowid, body) VALUES ('delete', ?, ?)",
-                (row, body),
-            )
+    def _forget(self, db: sqlite3.Connection, ids: Sequence[str]) -> None:
+        rows: list[tuple[int]] = []
+        for start in range(0, len(ids), _ASKED):
+            some = ids[start : start + _ASKED]
+            marks = ", ".join("?" * len(some))
+            rows += db.execute(f"SELECT row FROM document WHERE id IN ({marks})", some).fetchall()
+        for row in rows:
+            text = db.execute("SELECT text FROM document_text WHERE row = ?", row).fetchone()
+            if text is not None:
+                body = indexed_in_pieces(zlib.decompress(text[0]).decode("utf-8"))
+                db.execute(
+                    "INSERT INTO document_words (document_words, rowid, body) VALUES ('delete', ?, ?)",
+                    (*row, body),
+                )
         for table in ("document", "document_text"):
-            db.execute(f"DELETE FROM {table} WHERE row = ?", (row,))
-
-
-def _insert(db: sqlite3.Connection, table: str, columns: Sequence[str], values: Sequence[object]) -> int:
-    marks = ", ".join("?" * len(columns))
-    cursor = db.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", values)
-    assert cursor.lastrowid is not None
-    return cursor.lastrowid
+            db.executemany(f"DELETE FROM {table} WHERE row = ?", rows)

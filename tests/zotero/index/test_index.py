@@ -251,7 +251,7 @@ def test_words_are_found_in_texts_as_a_pattern_finds_them() -> None:
         longest = sorted(dict.fromkeys(words(query)), key=len, reverse=True)
         pattern = "|".join(w if is_cjk(w) else rf"\b{w}" for w in longest)
         expected = [(m.start(), m.end(), m[0]) for m in re.finditer(pattern, plain)]
-        assert list(_finder(query, "all_words")(plain)) == expected
+        assert list(_finder(query, "all_words").places(plain)) == expected
 
 
 async def test_a_large_library_is_searched_through_the_index(
