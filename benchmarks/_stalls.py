@@ -1,8 +1,8 @@
 """What holds an event loop: how late it comes back, by work, by the interpreter's lock or by the machine.
 
 A beat on the loop measures; a thread beside it looks at the stacks of all threads while a beat is late. Time
-on the processor is work done on the loop, time in the queue of the system's scheduler is the machine's
-(Linux only); what is left was spent waiting for the lock, which another thread held.
+on the processor is work done on the loop, time in the queue of the system's scheduler is the machine's (Linux
+only), be it of the loop or of the thread that it waits for; what is left was spent waiting for the lock.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ class Stalls:
         self.beats: list[Late] = []
         self._main = threading.get_ident()
         self._queue = _scheduler_file()
+        self._threads: set[int] = set()
+        self._looked = 0
         self._due = time.perf_counter()
         self._beating = True
         self._task = asyncio.ensure_future(self._beat())
@@ -60,18 +62,41 @@ class Stalls:
 
     async def _beat(self) -> None:
         while True:
-            began, work, queued = time.perf_counter(), time.thread_time(), self._queued()
+            began, work, queued, others = (
+                time.perf_counter(),
+                time.thread_time(),
+                self._queued(),
+                self._others(),
+            )
             self._due = began + BEAT_S
             await asyncio.sleep(BEAT_S)
             whole = max(0.0, time.perf_counter() - began - BEAT_S)
+            worked = time.thread_time() - work
             machine = min(self._queued() - queued, whole)
-            self.beats.append(Late(1e3 * whole, 1e3 * (time.thread_time() - work), 1e3 * machine))
+            if whole > LATE_S:  # whoever held the lock may have waited for a processor itself
+                now = self._others()
+                waited = max((now[t] - others.get(t, now[t]) for t in now), default=0.0)
+                machine += min(waited, max(0.0, whole - worked - machine))
+            self.beats.append(Late(1e3 * whole, 1e3 * worked, 1e3 * machine))
 
     def _queued(self) -> float:
         """Seconds that the loop's thread has waited for a processor."""
         if self._queue is None:
             return 0.0
         return int(os.pread(self._queue, 100, 0).split()[1]) / 1e9
+
+    def _others(self) -> dict[int, float]:
+        """The same of all other threads."""
+        if self._queue is None:
+            return {}
+        if self._looked % 100 == 0:
+            self._threads = {t.native_id or 0 for t in threading.enumerate()} - {threading.get_native_id()}
+        self._looked += 1
+        found = {}
+        for thread in self._threads:
+            with suppress(OSError, IndexError), open(f"/proc/self/task/{thread}/schedstat", "rb") as file:
+                found[thread] = int(file.read(100).split()[1]) / 1e9
+        return found
 
     def _look(self) -> None:
         seen = 0.0

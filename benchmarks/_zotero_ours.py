@@ -264,10 +264,13 @@ def main() -> None:
         import qasync
         from PySide6.QtWidgets import QApplication
 
+        from bibgenie_desktop.gui.collector import Collector
         from bibgenie_desktop.gui.turns import short_turns
 
         application = QApplication.instance() or QApplication([])
         short_turns()
+        collector = Collector()
+        collector.start()
         with qasync.QEventLoop(application) as event_loop:
             print(json.dumps(event_loop.run_until_complete(work)))
     else:

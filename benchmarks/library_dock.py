@@ -29,6 +29,7 @@ from _stalls import Stalls  # noqa: E402
 from PySide6.QtWidgets import QApplication  # noqa: E402
 
 from bibgenie_desktop.gui import theme  # noqa: E402
+from bibgenie_desktop.gui.collector import Collector  # noqa: E402
 from bibgenie_desktop.gui.turns import short_turns  # noqa: E402
 from bibgenie_desktop.services.library.browsing import Order, Scope  # noqa: E402
 from tests.gui.bench import Bench, bench  # noqa: E402
@@ -122,6 +123,8 @@ def main() -> None:
             command = [sys.executable, str(script), "--out", str(folder), "--items", str(arguments.items)]
             subprocess.run([*command, "--max-files", "5"], check=True, capture_output=True)
         data_dir = arguments.library or folder / "Zotero"
+        collector = Collector()
+        collector.start()
         with asyncio.Runner(loop_factory=lambda: qasync.QEventLoop(app)) as runner:
             runner.run(browse(data_dir, folder, arguments.trace))
 

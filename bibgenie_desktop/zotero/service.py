@@ -211,9 +211,11 @@ class ZoteroLibrary(ReadableLibrary):
         return await self._in(self._worker, work)
 
     async def located(self, items: Iterable[Item]) -> list[Item]:
-        """The same items with the paths and states of their files as they are now."""
-        wanted = list(items)
-        return await self._in(self._worker, lambda: [self._locate(i) for i in wanted])
+        """The same items with the paths and states of their files as they are now.
+
+        What `items` takes from the library is taken in the thread too.
+        """
+        return await self._in(self._worker, lambda: [self._locate(i) for i in items])
 
     def citation_label(self, locator: Locator) -> str:
         """`Hu et al. 2020, p. 218`; empty for a place the library does not show."""

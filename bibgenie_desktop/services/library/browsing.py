@@ -84,7 +84,7 @@ class Browsing:
     def __init__(self, library: ZoteroLibrary) -> None:
         self._library = library
         self._of: Contents | None = None
-        self._lists: OrderedDict[Listing, tuple[str, ...]] = OrderedDict()
+        self._lists: OrderedDict[Listing, Sequence[str]] = OrderedDict()
 
     @property
     def state(self) -> object:
@@ -163,7 +163,7 @@ class Browsing:
             self._lists.clear()
         return contents
 
-    async def _ids(self, listing: Listing) -> tuple[str, ...]:
+    async def _ids(self, listing: Listing) -> Sequence[str]:
         contents = self._contents()
         known = self._lists.get(listing)
         if known is None:

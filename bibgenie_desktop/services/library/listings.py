@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from bibgenie_desktop.zotero.index import listing as index
 from bibgenie_desktop.zotero.index.filters import Filters, UnknownValue, find_collections
-from bibgenie_desktop.zotero.index.listing import fitting, ordered_ids
+from bibgenie_desktop.zotero.index.listing import count_of, fitting, ordered_ids
 from bibgenie_desktop.zotero.index.overview import counted_tags, notes_of
 from bibgenie_desktop.zotero.index.people import by_creator, ids_by_creator
+from bibgenie_desktop.zotero.index.strips import Joined
 from bibgenie_desktop.zotero.model.folding import key
 from bibgenie_desktop.zotero.model.library import Contents, Item, Note
 
@@ -64,9 +66,13 @@ def library_counts(contents: Contents) -> tuple[Counter[str], Counter[str]]:
     unfiled: Counter[str] = Counter()
     for library in contents.libraries:
         whole, apart = Scope("library", library.id), Scope("unfiled", library.id)
-        items[library.id] = len(listed(contents, Listing(whole)))
-        unfiled[library.id] = len(listed(contents, Listing(apart)))
+        items[library.id] = _count(contents, Listing(whole))
+        unfiled[library.id] = _count(contents, Listing(apart))
     return items, unfiled
+
+
+def _count(contents: Contents, listing: Listing) -> int:
+    return count_of(contents, filters_of(listing)) + len(_notes(contents, listing))
 
 
 def filters_of(listing: Listing) -> Filters:
@@ -79,7 +85,7 @@ def filters_of(listing: Listing) -> Filters:
     )
 
 
-def listed(contents: Contents, listing: Listing) -> tuple[str, ...]:
+def listed(contents: Contents, listing: Listing) -> Sequence[str]:
     """Items in their order, then notes that belong to none; what came last has both together.
 
     Empty where the place or a tag does not exist any more.
@@ -96,11 +102,11 @@ def listed(contents: Contents, listing: Listing) -> tuple[str, ...]:
             items = ids_by_creator(contents, filters_of(listing))
     except UnknownValue:
         return ()
-    return (*items, *(n.id for n in notes))
+    return Joined(items, [n.id for n in notes]) if notes else items
 
 
 def _recent(contents: Contents, listing: Listing, notes: list[Note]) -> tuple[str, ...]:
-    ids = ordered_ids(contents, filters_of(listing), "date_added")[:RECENT]
+    ids = ordered_ids(contents, filters_of(listing), "date_added", most=RECENT)
     entries: list[Item | Note] = [item for i in ids if (item := contents.items.get(i)) is not None]
     newest = heapq.nlargest(RECENT, [*entries, *notes], key=lambda e: (e.added, e.id))
     match listing.order:

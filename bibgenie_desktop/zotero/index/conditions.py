@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bibgenie_desktop.zotero.index import strips
 from bibgenie_desktop.zotero.index.filters import (
     Filters,
     ItemTest,
@@ -76,9 +78,9 @@ def select(filters: Filters, contents: Contents) -> Selection:
     return Selection(" AND ".join(parts), tuple(values), test, scope)
 
 
-def rows_of(selection: Selection, items: IndexedItems) -> list[int]:
+def rows_of(selection: Selection, items: IndexedItems) -> Sequence[int]:
     where = f" WHERE {selection.where}" if selection.where else ""
-    rows = [*map(int, items.state.column(f"SELECT row AS x FROM item{where}", selection.values))]
+    rows = strips.rows_of(items.state, f"SELECT row AS x FROM item{where}", selection.values)
     if selection.test is None:
         return rows
     found = zip(rows, items.of(rows), strict=True)

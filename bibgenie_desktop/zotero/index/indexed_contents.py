@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, ValuesView
+from collections.abc import Iterator, Mapping, Sequence, ValuesView
 from typing import Any, Final, TypeVar
 
 from bibgenie_desktop.zotero.index.codec import (
@@ -19,6 +19,7 @@ from bibgenie_desktop.zotero.index.codec import (
     unpack_annotation,
 )
 from bibgenie_desktop.zotero.index.state import PIECE, IndexState
+from bibgenie_desktop.zotero.index.strips import ids_of
 from bibgenie_desktop.zotero.model.annotations import Annotation
 from bibgenie_desktop.zotero.model.library import Attachment, Contents, Item, Note
 
@@ -63,7 +64,7 @@ class Indexed(Mapping[str, V]):
         return value
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.state.column(f"SELECT id AS x FROM {self._table}"))
+        return iter(ids_of(self.state, f"SELECT id AS x FROM {self._table}", table=self._table))
 
     def ids(self) -> frozenset[str]:
         """All ids at once, to look many of them up."""
@@ -116,7 +117,7 @@ class IndexedItems(Indexed[Item]):
             for _, key, body in piece:
                 yield key, self._kept.get(key) or self._remember(key, self.unpack.item(body))
 
-    def of(self, rows: list[int]) -> Iterator[Item]:
+    def of(self, rows: Sequence[int]) -> Iterator[Item]:
         """The items of some rows, in their order."""
         for start in range(0, len(rows), PIECE):
             some = rows[start : start + PIECE]

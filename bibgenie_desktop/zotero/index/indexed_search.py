@@ -6,7 +6,6 @@ small and a large library answer alike. Only items that are shown or scored are 
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from typing import Final
@@ -16,6 +15,7 @@ from bibgenie_desktop.zotero.index.filters import Filters
 from bibgenie_desktop.zotero.index.indexed_contents import IndexedItems
 from bibgenie_desktop.zotero.index.schema import WEIGHTS
 from bibgenie_desktop.zotero.index.search import COMMON, EXACT, Fields, Hits, Query, Sort, needle_of, score_of
+from bibgenie_desktop.zotero.index.strips import Rows, rows_of, strip_of
 from bibgenie_desktop.zotero.index.terms import expression
 from bibgenie_desktop.zotero.model.fields import bare_doi
 from bibgenie_desktop.zotero.model.folding import key, words
@@ -52,11 +52,10 @@ class IndexedSearch:
             unfiltered = len(self._match(select(Filters(), self._contents), terms, query.text)[0])
         first, last = query.offset, query.offset + query.limit
         if query.sort == "relevance":
-            chosen = [r for r in rows if r in exact]
+            chosen = sorted((r for r in exact if r in rows), key=rows.index)
             best = chosen + [r for r in rows[:_RESCORED] if r not in exact]
             found = self._scored(best, needles, rarity, exact)[first:last] if first < len(best) else []
-            rest = [r for r in rows[_RESCORED:] if r not in exact]
-            after = rest[max(0, first - len(best)) : max(0, last - len(best))]
+            after = _after(rows, chosen, max(0, first - len(best)), max(0, last - len(best)))
             found += self._items.of(after)
         else:
             found = list(self._items.of(self._in_order(rows, query)))
@@ -83,14 +82,14 @@ class IndexedSearch:
             rows = self._state.rows(page, (*selection.values, query.limit, query.offset))
             found = tuple(self._items.of([row for (row,) in rows]))
             return Hits(found, int(counted[0]) if counted else 0, selection.scope)
-        ordered = self._state.column(f"SELECT row AS x FROM item{where}{order}", selection.values)
-        fitting = self._tested([*map(int, ordered)], selection)
+        ordered = rows_of(self._state, f"SELECT row AS x FROM item{where}{order}", selection.values)
+        fitting = self._tested(ordered, selection)
         page_rows = fitting[query.offset : query.offset + query.limit]
         return Hits(tuple(self._items.of(page_rows)), len(fitting), selection.scope)
 
     def _match(
         self, selection: Selection, terms: tuple[str, ...], text: str
-    ) -> tuple[list[int], bool, list[str], dict[str, float], frozenset[int]]:
+    ) -> tuple[Rows, bool, list[str], dict[str, float], frozenset[int]]:
         """(rows, best first; whether only some words had to fit; what they are scored with; exact names)."""
         needles = [needle_of(t) for t in terms]
         rarity = dict.fromkeys(needles, 1.0)
@@ -109,30 +108,31 @@ class IndexedSearch:
                 rows = self._ranked(expression(telling, every=False), selection)
         return rows, relaxed, needles, rarity, exact
 
-    def _ranked(self, match: str, selection: Selection) -> list[int]:
+    def _ranked(self, match: str, selection: Selection) -> Rows:
         weights = ", ".join(map(str, WEIGHTS))
         # The plus keeps SQLite from asking the word index anew for every row that the filters leave.
         inside = f" AND +rowid IN (SELECT row FROM item WHERE {selection.where})" if selection.where else ""
-        rows = self._state.column(
+        rows = rows_of(
+            self._state,
             f"SELECT rowid AS x FROM item_words WHERE item_words MATCH ?{inside}"
             f" ORDER BY bm25(item_words, {weights})",
             (match, *selection.values),
         )
-        return self._tested([*map(int, rows)], selection)
+        return self._tested(rows, selection)
 
-    def _fitting(self, rows: Sequence[int], selection: Selection) -> list[int]:
+    def _fitting(self, rows: Sequence[int], selection: Selection) -> Rows:
         marks = ", ".join("?" * len(rows))
         inside = f" AND {selection.where}" if selection.where else ""
         found = self._state.rows(
             f"SELECT row FROM item WHERE row IN ({marks}){inside}", (*rows, *selection.values)
         )
-        return self._tested([row for (row,) in found], selection)
+        return self._tested(strip_of([row for (row,) in found]), selection)
 
-    def _tested(self, rows: list[int], selection: Selection) -> list[int]:
+    def _tested(self, rows: Rows, selection: Selection) -> Rows:
         test = selection.test
         if test is None:
             return rows
-        return [row for row, item in zip(rows, self._items.of(rows), strict=True) if test(item)]
+        return strip_of([row for row, item in zip(rows, self._items.of(rows), strict=True) if test(item)])
 
     def _count(self, term: str) -> int:
         counted = self._state.row(
@@ -150,11 +150,20 @@ class IndexedSearch:
                 found |= {row for (row,) in self._state.rows(question, (name,))}
         return frozenset(found)
 
-    def _in_order(self, rows: Sequence[int], query: Query) -> list[int]:
+    def _in_order(self, rows: Rows, query: Query) -> list[int]:
         """Those of a page: only they are handed over."""
         page = self._state.rows(
             "SELECT row FROM item WHERE row IN (SELECT value FROM json_each(?))"
             f" ORDER BY {_ORDERS[query.sort]} LIMIT ? OFFSET ?",
-            (json.dumps(rows), query.limit, query.offset),
+            (rows.json, query.limit, query.offset),
         )
         return [row for (row,) in page]
+
+
+def _after(rows: Rows, chosen: Sequence[int], first: int, last: int) -> list[int]:
+    """A piece of what follows the rows that are scored, without those that were chosen."""
+    start = _RESCORED + first
+    for place in sorted(p for r in chosen if (p := rows.index(r)) >= _RESCORED):
+        start += place <= start
+    some = rows[start : start + last - first + len(chosen)]
+    return [r for r in some if r not in chosen][: last - first]

@@ -5,13 +5,14 @@ For contents in memory each item is looked at; for indexed ones the index decide
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Final, Literal
 
 from bibgenie_desktop.zotero.index.conditions import rows_of, select
 from bibgenie_desktop.zotero.index.filters import Filters, compile_filters
 from bibgenie_desktop.zotero.index.indexed_contents import IndexedItems
 from bibgenie_desktop.zotero.index.schema import SEPARATOR
+from bibgenie_desktop.zotero.index.strips import ids_of
 from bibgenie_desktop.zotero.index.terms import expression
 from bibgenie_desktop.zotero.model.folding import key, words
 from bibgenie_desktop.zotero.model.library import Contents, Item
@@ -56,6 +57,19 @@ def fitting_ids(contents: Contents, filters: Filters) -> Container[str] | None:
     return {*items.state.column(f"SELECT id AS x FROM item WHERE {selection.where}", selection.values)}
 
 
+def count_of(contents: Contents, filters: Filters) -> int:
+    """How many items fit. Raises `UnknownValue`."""
+    items = contents.items
+    if not isinstance(items, IndexedItems):
+        return sum(1 for _ in fitting(contents, filters))
+    selection = select(filters, contents)
+    if selection.test is not None:
+        return len(rows_of(selection, items))
+    where = f" WHERE {selection.where}" if selection.where else ""
+    counted = items.state.row(f"SELECT count(*) FROM item{where}", selection.values)
+    return int(counted[0]) if counted else 0
+
+
 def ordered_ids(
     contents: Contents,
     filters: Filters,
@@ -63,8 +77,12 @@ def ordered_ids(
     *,
     only: frozenset[str] | None = None,
     unfiled: bool = False,
-) -> list[str]:
-    """The ids of the items that fit; `only` those right in these collections. Raises `UnknownValue`."""
+    most: int | None = None,
+) -> Sequence[str]:
+    """The ids of the items that fit, or the first of them; `only` those right in these collections.
+
+    Raises `UnknownValue`.
+    """
     down = order != "title"
     items = contents.items
     if not isinstance(items, IndexedItems):
@@ -74,7 +92,7 @@ def ordered_ids(
             if (only is None or any(c.id in only for c in i.collections)) and not (unfiled and i.collections)
         ]
         found.sort(key=_KEYS[order], reverse=down)
-        return [i.id for i in found]
+        return [i.id for i in found[:most]]
     selection = select(filters, contents)
     conditions, values = [selection.where] if selection.where else [], list(selection.values)
     if only is not None:
@@ -85,9 +103,8 @@ def ordered_ids(
         conditions.append("collections = ''")
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     way = "DESC" if down else "ASC"
-    return items.state.column(
-        f"SELECT id AS x FROM item{where} ORDER BY {_COLUMNS[order]} {way}, id {way}", tuple(values)
-    )
+    question = f"SELECT id AS x FROM item{where} ORDER BY {_COLUMNS[order]} {way}, id {way} LIMIT ?"
+    return ids_of(items.state, question, (*values, -1 if most is None else most))
 
 
 def candidates(contents: Contents, item: Item, common: Common) -> Iterable[Item]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -64,10 +64,10 @@ def by_creator(items: Iterable[Item]) -> list[str]:
     return _merged(runs())
 
 
-def _indexed(items: IndexedItems, rows: list[int], name_of: Callable[[str], str]) -> list[_Line]:
+def _indexed(items: IndexedItems, rows: Sequence[int], name_of: Callable[[str], str]) -> list[_Line]:
     """JSON and folded titles hold no character that separates lines or their parts."""
     run: list[_Line] = []
-    for line in items.state.column(_LINE, (json.dumps(rows),)):
+    for line in items.state.column(_LINE, (json.dumps(list(rows)),)):
         full_id, title, packed = line.split(SEPARATOR, 2)
         run.append((f"{name_of(packed)} {title}", full_id))
     return run
