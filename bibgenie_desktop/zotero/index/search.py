@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from bibgenie_desktop.zotero.index.filters import Filters, compile_filters
 from bibgenie_desktop.zotero.model.fields import bare_doi
-from bibgenie_desktop.zotero.model.folding import fold, is_cjk, key, words
+from bibgenie_desktop.zotero.model.folding import CJK_RUN, fold, is_cjk, key, words
 from bibgenie_desktop.zotero.model.library import Contents, Item
 
 Sort = Literal["relevance", "date_added", "year", "title"]
@@ -29,6 +29,7 @@ _WEIGHTS = {
     "venue": 1.0,
     "abstract": 1.0,
 }
+_APART = r" \g<0> "
 _PREFIX_ONLY = 0.6
 """What the beginning of a word counts against the whole word."""
 EXACT = 1e6
@@ -175,7 +176,11 @@ def _texts(item: Item) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    return f" {fold(text)} " if text else ""
+    """Folded, each word between blanks: also one that stands right beside Chinese, as the index takes it."""
+    if not text:
+        return ""
+    folded = fold(text)
+    return f" {CJK_RUN.sub(_APART, folded) if is_cjk(folded) else folded} "
 
 
 def needle_of(term: str) -> str:
