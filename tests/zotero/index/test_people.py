@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from bibgenie_desktop.zotero.index.indexed_contents import IndexedItems
 from bibgenie_desktop.zotero.index.indexed_search import IndexedSearch
 from bibgenie_desktop.zotero.index.people import by_creator, ids_by_creator
 from bibgenie_desktop.zotero.index.search import MetadataIndex, Query, Sort
+from bibgenie_desktop.zotero.model.library import Item
 from tests.zotero.helpers import generated, sample_copy
 from tests.zotero.index.test_index import Both, every_filter
 
@@ -116,7 +118,12 @@ def test_pages_of_a_search_join_in_every_order_and_make_only_what_they_show(
     assert isinstance(items, IndexedItems)
     asked: list[int] = []
     real = items.of
-    monkeypatch.setattr(items, "of", lambda rows: [asked.extend(rows), real(rows)][1])
+
+    def of(rows: list[int]) -> Iterator[Item]:
+        asked.extend(rows)
+        return real(rows)
+
+    monkeypatch.setattr(items, "of", of)
     for sort in SORTS:
         whole = plain.search(Query("sleep", sort=sort, limit=10_000))
         assert whole.total > 60
