@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from heapq import merge
@@ -151,7 +152,8 @@ def _apart(places: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, int, s
 def _snippets(blob: bytes, finder: _Finder, kind: str) -> list[Snippet]:
     """The stretches with the most different words, in the order of the text.
 
-    Nothing later in a text is better than stretches with all words, so it is unpacked only as far as these.
+    Nothing later in a text is better than stretches with all words, so it is unpacked and looked through only
+    as far as these.
     """
     unpack = zlib.decompressobj()
     known, more = unpack.decompress(blob, _HEAD if finder.different else 0), _HEAD
@@ -169,25 +171,42 @@ def _snippets(blob: bytes, finder: _Finder, kind: str) -> list[Snippet]:
 
 def _chosen(text: str, finder: _Finder, known_to: int | None) -> list[tuple[int, int]]:
     """Start and end of the best stretches; of an incomplete text those that nothing can be better than."""
-    places = list(islice(finder.places(fold_same_length(text)), _LOOKED_AT))
+    places = islice(finder.places(fold_same_length(text)), _LOOKED_AT)
+    near: deque[tuple[int, int, str]] = deque()
     ranked: list[tuple[int, int, int]] = []
-    last = 0
-    for first, (start, _, _) in enumerate(places):
+    whole: list[tuple[int, int]] = []
+    ahead = next(places, None)
+    while near or ahead is not None:
+        if not near and ahead is not None:
+            near.append(ahead)
+            ahead = next(places, None)
+        start = near[0][0]
         if known_to is not None and start > known_to:
             break
-        last = max(last, first)
-        while last + 1 < len(places) and places[last + 1][1] - start <= SNIPPET - 40:
-            last += 1
-        distinct = len({p[2] for p in places[first : last + 1]})
-        if known_to is None or distinct == finder.different:
-            ranked.append((-distinct, start, places[last][1]))
+        while ahead is not None and ahead[1] - start <= SNIPPET - 40:
+            near.append(ahead)
+            ahead = next(places, None)
+        different = len({word for _, _, word in near})
+        if different == finder.different:
+            _take(whole, start, near[-1][1])
+            if len(whole) == MOST_SNIPPETS:
+                return whole
+        ranked.append((-different, start, near[-1][1]))
+        near.popleft()
+    if known_to is not None:
+        return whole
     chosen: list[tuple[int, int]] = []
     for _, start, end in sorted(ranked):
-        if all(abs(start - s) > SNIPPET for s, _ in chosen):
-            chosen.append((start, end))
+        _take(chosen, start, end)
         if len(chosen) == MOST_SNIPPETS:
             break
     return sorted(chosen)
+
+
+def _take(chosen: list[tuple[int, int]], start: int, end: int) -> None:
+    """Unless it is too near to one that was taken."""
+    if all(abs(start - s) > SNIPPET for s, _ in chosen):
+        chosen.append((start, end))
 
 
 def _matches(folded: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int, str]]:
