@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from bibgenie_desktop.domain.locators import LedgerEntry, Locator, Resource
+from bibgenie_desktop.domain.locators import FULL_KEY, LedgerEntry, Locator, Resource
 from bibgenie_desktop.domain.messages import AssistantMessage, UserMessage
-from bibgenie_desktop.domain.parts import ResourcePart, ToolPart
+from bibgenie_desktop.domain.parts import ResourcePart, TextPart, ToolPart
 from bibgenie_desktop.domain.tokens import estimate_text
 
+NAMED: Final = "named by the person"
+"""The title of a place that no tool has looked up."""
 _NOTICE: Final = estimate_text("and 999,999 more: read_result with handle “ledger”")
 
 
@@ -30,20 +32,37 @@ def extend_ledger(
 ) -> tuple[LedgerEntry, ...]:
     """The whole ledger after a span: every place once, in the order of first use, pinned as `pins` say now.
 
-    A sentence that is no longer pinned leaves the ledger; a place only loses its mark.
+    An id that the person wrote and no tool has looked up is a place as well: a list of works survives. A
+    sentence that is no longer pinned leaves the ledger; a place only loses its mark.
     """
+    span = tuple(span)
     entries = {key_of(e): _unpinned(e) for e in previous if e.locator is not None}
     for message in span:
         for resource in used_in(message):
             used = LedgerEntry(_place(resource.locator), resource.title, 1, message.depth)
             known = entries.get(key_of(used))
             if known is not None:
-                used = replace(known, count=known.count + 1, last_used=message.depth)
+                title = used.title if known.title == NAMED else known.title
+                used = replace(known, title=title, count=known.count + 1, last_used=message.depth)
             entries[key_of(used)] = used
+    known_keys = keys_of(entries.values())
+    for message in span:
+        for entry in _written(message):
+            if entry.locator is not None and entry.locator.id not in known_keys:
+                entries.setdefault(key_of(entry), entry)
     for pin in pins:
         known = entries.get(key_of(pin), pin)
         entries[key_of(pin)] = replace(known, pinned=True)
     return tuple(entries.values())
+
+
+def _written(message: UserMessage | AssistantMessage) -> Iterator[LedgerEntry]:
+    """The ids in what a person wrote."""
+    for part in message.parts if isinstance(message, UserMessage) else ():
+        if isinstance(part, TextPart):
+            for match in FULL_KEY.finditer(part.text):
+                place = Locator(match[1], "item", item=match[2])
+                yield LedgerEntry(place, NAMED, 1, message.depth)
 
 
 def key_of(entry: LedgerEntry) -> Locator | str:
