@@ -14,7 +14,7 @@ from typing import Final
 from bibgenie_desktop.zotero.index import codec as index_codec
 from bibgenie_desktop.zotero.index import terms as index_terms
 
-_SCHEMA: Final = 6
+_SCHEMA: Final = 7
 VERSION: Final = f"{_SCHEMA}.{index_terms.VERSION}.{index_codec.VERSION}"
 TOKENIZER: Final = "unicode61 remove_diacritics 2"
 COLUMNS: Final = ("title", "creators", "tags", "citekey", "year", "venue", "abstract")
@@ -24,7 +24,7 @@ SEPARATOR: Final = "\x1f"
 
 ITEM: Final = (
     *("row", "id", "source", "library", "type", "title", "creators", "year", "modified", "added"),
-    *("dated", "name", "citekey", "doi", "pdfs", "tags", "collections"),
+    *("dated", "name", "person", "citekey", "doi", "pdfs", "tags", "collections"),
 )
 BODY: Final = ("row", "body")
 NOTE: Final = ("row", "id", "source", "owner", "modified", "collections", "body")
@@ -35,8 +35,8 @@ ATTACHMENT: Final = ("id", "source", "item", "readable")
 TABLES: Final = f"""
 CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE item (row INTEGER PRIMARY KEY, id TEXT, source INTEGER, library TEXT, type TEXT, title TEXT,
-    creators TEXT, year INTEGER, modified TEXT, added TEXT, dated TEXT, name TEXT, citekey TEXT, doi TEXT,
-    pdfs INTEGER, tags TEXT, collections TEXT);
+    creators TEXT, year INTEGER, modified TEXT, added TEXT, dated TEXT, name TEXT, person TEXT, citekey TEXT,
+    doi TEXT, pdfs INTEGER, tags TEXT, collections TEXT);
 CREATE TABLE item_body (row INTEGER PRIMARY KEY, body TEXT);
 CREATE VIRTUAL TABLE item_words USING fts5 ({", ".join(COLUMNS)}, content='', tokenize='{TOKENIZER}');
 CREATE TABLE attachment (id TEXT PRIMARY KEY, source INTEGER, item INTEGER, readable INTEGER) WITHOUT ROWID;

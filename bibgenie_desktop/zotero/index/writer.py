@@ -33,6 +33,7 @@ from bibgenie_desktop.zotero.model.counts import Tally
 from bibgenie_desktop.zotero.model.fields import bare_doi
 from bibgenie_desktop.zotero.model.folding import key
 from bibgenie_desktop.zotero.model.library import Attachment, Collection, Contents, Creator, Item
+from bibgenie_desktop.zotero.model.ordering import first_name
 
 Row = tuple[object, ...]
 
@@ -252,6 +253,7 @@ def _item_row(row: int, item: Item, source: int) -> Row:
         item.added,
         item.sort_date,
         key(item.title),
+        first_name(item),
         item.citekey.lower(),
         bare_doi(item.doi),
         sum(a.kind == "pdf" for a in item.attachments),
