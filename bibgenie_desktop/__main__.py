@@ -130,7 +130,9 @@ def _parser() -> _Parser:
     inspect = commands.add_parser(
         "inspect", parents=[shared], allow_abbrev=False, help="print what is stored, or the next request"
     )
-    inspect.add_argument("what", choices=("library", "sessions", "tree", "projection", "checkpoints", "changes"))
+    inspect.add_argument(
+        "what", choices=("library", "sessions", "tree", "projection", "checkpoints", "changes")
+    )
     inspect.add_argument(
         "--session", metavar="ID", type=_id, help="its id or the beginning of it; else the newest"
     )

@@ -16,18 +16,46 @@ from bibgenie_desktop.domain.mend import mended_value
 from bibgenie_desktop.storage.records import Records
 
 EntryKind: TypeAlias = Literal[
-    "proposed", "accepted", "edited", "declined", "written", "failed", "copied", "undo", "undone", "kept"
+    "proposed",
+    "accepted",
+    "edited",
+    "declined",
+    "copied",
+    "sending",
+    "unknown",
+    "written",
+    "failed",
+    "undo",
+    "undone",
+    "kept",
 ]
-"""`undo`: taking it back was asked for; `undone`: done; `kept`: it could not be taken back."""
+"""`sending`: kept before each write is sent, `unknown`: it was not answered, `failed`: nothing was written.
+
+`undo`: taking it back was asked for; `undone`: done; `kept`: it could not be taken back.
+"""
 
 NOT_ANSWERED = (
     "Not answered: the person has not said yes or no to this proposal, and nothing was written. "
     "It stays open; what they say later comes with their next message."
 )
+NOT_SENT = (
+    "The person accepted this proposal, but the turn ended before anything was sent to Zotero. "
+    "Nothing was written; they can try it again from the card."
+)
 NOT_KNOWN = (
     "The person accepted this proposal, but the turn ended before Zotero had answered. "
     "Whether it was written is not known yet."
 )
+
+
+_OPEN = {
+    "proposed": NOT_ANSWERED,
+    "accepted": NOT_SENT,
+    "edited": NOT_SENT,
+    "sending": NOT_KNOWN,
+    "unknown": NOT_KNOWN,
+}
+"""What a call says that has no result yet, by what is known of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +188,7 @@ class Journal(Records):
         newest = self._db.value(
             "SELECT kind FROM journal WHERE call_id = ? ORDER BY seq DESC LIMIT 1", call_id
         )
-        return {"proposed": NOT_ANSWERED, "accepted": NOT_KNOWN, "edited": NOT_KNOWN}.get(newest or "", "")
+        return _OPEN.get(newest or "", "")
 
 
 def _message_of(call_id: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from bibgenie_desktop.domain.ids import MessageId
 from bibgenie_desktop.domain.messages import Session
 from bibgenie_desktop.domain.parts import Part, TextPart, ToolPart
-from bibgenie_desktop.storage.journal import NOT_ANSWERED, NOT_KNOWN
+from bibgenie_desktop.storage.journal import NOT_ANSWERED, NOT_KNOWN, NOT_SENT, EntryKind
 from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.storage.turns import INTERRUPTED_CALL, STOPPED_CALL
 from tests.storage.helpers import MODEL, count, opened, plain, reply_id, rows
@@ -119,11 +119,23 @@ def test_a_proposal_without_an_answer_is_told_as_not_answered(path: Path, end: s
         assert found.newest == "proposed"
 
 
-def test_a_proposal_accepted_before_a_crash_is_not_told_as_unanswered(store: Store) -> None:
+@pytest.mark.parametrize(
+    ("kinds", "told"),
+    [
+        (["accepted"], NOT_SENT),
+        (["edited"], NOT_SENT),
+        (["accepted", "sending"], NOT_KNOWN),
+        (["accepted", "sending", "unknown"], NOT_KNOWN),
+    ],
+)
+def test_a_proposal_accepted_before_a_crash_says_what_is_known(
+    store: Store, kinds: list[EntryKind], told: str
+) -> None:
     session, call = proposed(store)
-    store.journal_entry(call, session.id, "accepted", {"key": "NOTE2345"})
+    for kind in kinds:
+        store.journal_entry(call, session.id, kind)
     store.recover()
-    assert ended_call(store, session).result == NOT_KNOWN
+    assert ended_call(store, session).result == told
 
 
 def test_other_calls_say_what_they_said_before(store: Store) -> None:

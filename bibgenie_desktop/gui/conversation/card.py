@@ -19,10 +19,10 @@ from bibgenie_desktop.gui.theme import current, gap
 from bibgenie_desktop.gui.tr import tr
 
 CardState = Literal[
-    "waiting", "writing", "written", "declined", "copied", "unanswered", "failed", "undone", "kept"
+    "waiting", "writing", "written", "declined", "copied", "unanswered", "failed", "unknown", "undone", "kept"
 ]
-"""`kept`: it is in Zotero, and could not be taken back."""
-OPEN: Final = frozenset({"waiting", "writing", "unanswered", "failed"})
+"""`unknown`: it may have been written; `kept`: it is in Zotero, and could not be taken back."""
+OPEN: Final = frozenset({"waiting", "writing", "unanswered", "failed", "unknown"})
 """States in which the whole proposal is in sight; later its text can be opened."""
 LEAST_LINES: Final = 4
 MOST_LINES: Final = 16
@@ -148,6 +148,12 @@ class ProposalCard(QFrame):
                 buttons = [
                     self._button(tr("Retry"), "", "acceptButton", accept),
                     *self._edit_button(),
+                    self._button(tr("Copy"), "quiet", "copyButton", copy),
+                    self._button(tr("Decline"), "quiet", "declineButton", self._on_decline_clicked),
+                ]
+            case "unknown":
+                buttons = [
+                    self._button(tr("Look again"), "", "acceptButton", accept),
                     self._button(tr("Copy"), "quiet", "copyButton", copy),
                     self._button(tr("Decline"), "quiet", "declineButton", self._on_decline_clicked),
                 ]
@@ -309,7 +315,7 @@ class ContentEditor(QPlainTextEdit):
 
 
 def _tone_of(state: CardState) -> str:
-    return {"failed": "bad", "kept": "warn"}.get(state, "2")
+    return {"failed": "bad", "unknown": "warn", "kept": "warn"}.get(state, "2")
 
 
 def _state_words(state: CardState) -> tuple[str, str]:
@@ -329,5 +335,7 @@ def _state_words(state: CardState) -> tuple[str, str]:
             return tr("Not answered"), "warn"
         case "failed":
             return tr("Not written"), "bad"
+        case "unknown":
+            return tr("Not known"), "warn"
         case "undone":
             return tr("Taken back"), "true"

@@ -26,7 +26,8 @@ from bibgenie_desktop.services.chat import Chat
 from bibgenie_desktop.services.library.citing import CheckedCitation
 from bibgenie_desktop.services.tools.base import Card, Decision
 from bibgenie_desktop.services.workspace import Workspace
-from bibgenie_desktop.services.zotero_changes.executor import Proposal, Settled
+from bibgenie_desktop.services.zotero_changes.executor import Settled
+from bibgenie_desktop.services.zotero_changes.standing import Proposal
 
 PROPOSING = "propose_change"
 ICONS = {"note": "note", "tags": "tag", "collection": "folder"}
@@ -125,20 +126,17 @@ class Proposals(QObject):
                 state = "waiting"
             case "proposed":
                 state = "unanswered"
-            case "accepted" | "edited":
-                state, words = (
-                    "failed",
-                    tr("BibGenie ended before Zotero had answered. Retry looks there first."),
-                )
             case "undo":
                 state, words = (
                     "kept",
                     tr("BibGenie ended before Zotero had answered. Undo looks there first."),
                 )
-            case "written" | "declined" | "copied" | "failed" | "undone":
+            case "written" | "declined" | "copied" | "failed" | "undone" | "unknown":
                 state = proposal.state
             case "kept":
                 state, words = "kept", tr("Could not be taken back. {0}").format(words)
+            case "accepted" | "edited" | "sending":  # `proposal_of` says what they come to
+                state = "unknown"
         view = self._view(proposal.call_id, proposal.card, state)
         return replace(view, words=words, link=proposal.link)
 

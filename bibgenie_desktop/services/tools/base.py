@@ -44,6 +44,7 @@ class Card:
     `target` says where in words, `target_id` is what the model named. `add` and `remove` are the tags or
     collections of a change that is no note. `refusal` says why it cannot be written now, only copied.
     `edited` is what the person made of `content`. `kept`: it is recorded, and can be answered after its turn.
+    `home` names the Zotero library it was made for.
     """
 
     title: str
@@ -58,6 +59,7 @@ class Card:
     kept: bool = False
     call_id: str = ""
     library: str = ""
+    home: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -11,6 +11,7 @@ from bibgenie_desktop.services.tools.arguments import Arguments, BadArguments
 from bibgenie_desktop.services.tools.base import Card, Decision, ToolResult
 from bibgenie_desktop.services.zotero_changes.building import KINDS, ChangeBuilder
 from bibgenie_desktop.services.zotero_changes.executor import ZoteroChanges
+from bibgenie_desktop.services.zotero_changes.homes import home_name
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 NOWHERE: Final = "Changes cannot be written here."
@@ -62,12 +63,20 @@ class ProposeChange:
         except BadArguments as error:
             return ToolResult(str(error), error=True)
         refusal = NOWHERE if self._changes is None else await self._changes.refusal(change.library)
-        return replace(builder.card(kind, target, content, change), refusal=refusal, kept=True)
+        card = builder.card(kind, target, content, change)
+        return replace(card, refusal=refusal, kept=True, home=home_name(self._library))
 
     async def carry_out(self, card: Card, decision: Decision) -> ToolResult:
         if self._changes is None:
             return ToolResult(NOWHERE, error=True)
         outcome = await self._changes.accept(card.call_id, decision)
+        if outcome.unknown:
+            return ToolResult(
+                f"The person accepted, but whether it was written is not known: {outcome.words} "
+                "They can look again from the card; do not propose it again by yourself.",
+                note="not known",
+                error=True,
+            )
         if not outcome.written:
             return ToolResult(
                 f"The person accepted, but nothing was written: {outcome.words} "

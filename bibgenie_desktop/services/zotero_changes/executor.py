@@ -1,7 +1,7 @@
 """Accepted changes: each is written once, with what was said and what came of it in the journal.
 
-A write that has begun goes on when nobody waits for it any more. What was accepted and has no result, because
-the application ended in between, is looked for in Zotero before it is written again.
+A write that has begun goes on when nobody waits for it any more. Each is recorded before it is sent; what was
+not answered is looked for in Zotero before anything else is written, and until then nobody claims to know.
 """
 
 from __future__ import annotations
@@ -10,29 +10,39 @@ import asyncio
 import logging
 import threading
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass, replace
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Any, Final
 
-from bibgenie_desktop.domain.errors import Cancelled, StoreUnavailable, UserError
+from bibgenie_desktop.domain.errors import StoreUnavailable, UserError
 from bibgenie_desktop.domain.ids import MessageId, SessionId
-from bibgenie_desktop.domain.locators import Locator
 from bibgenie_desktop.domain.parts import ResourcePart
 from bibgenie_desktop.services.tools.arguments import BadArguments
 from bibgenie_desktop.services.tools.base import Card, Decision, card_from_json
+from bibgenie_desktop.services.zotero_changes.attempting import Outcome, Settled, Writing, attempted
 from bibgenie_desktop.services.zotero_changes.building import ChangeBuilder
+from bibgenie_desktop.services.zotero_changes.homes import home_name, same_home
+from bibgenie_desktop.services.zotero_changes.standing import (
+    MAY_BE_THERE,
+    TRASHED,
+    Proposal,
+    changed,
+    done_of,
+    news_of,
+    proposal_of,
+    said,
+    unsettled,
+    written_facts,
+)
 from bibgenie_desktop.storage.journal import EntryKind, StoredProposal
 from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.storage.worker import StoreWorker
+from bibgenie_desktop.zotero.online.attempts import Attempt, attempt_to_json
 from bibgenie_desktop.zotero.online.changes import (
     Change,
     Done,
     Home,
-    NoteChange,
     change_from_json,
-    change_to_json,
-    digest_of,
-    done_from_json,
     done_to_json,
     home_of,
     with_key,
@@ -43,52 +53,10 @@ log = logging.getLogger(__name__)
 
 CLOSING_S: Final = 5.0
 """How long quitting waits for what is being written."""
+GONE: Final = "It is not in Zotero any more."
+MAY_BE_BACK: Final = "It may have been taken back. Undo looks there first."
+_OPEN: Final = frozenset({"proposed", "failed", "accepted", "edited"})
 NO_LIBRARY: Final = "No Zotero library is in use."
-STOPPED: Final = "It was stopped before anything was sent to Zotero."
-
-
-class Writing(Protocol):
-    """What is used of the ways into Zotero."""
-
-    async def refusal(self, library: str, home: Home) -> str: ...
-
-    async def apply(self, change: Change, stop: threading.Event, *, again: bool, home: Home) -> Done: ...
-
-    async def undo(self, change: Change, done: Done, stop: threading.Event) -> Done: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A proposal as it stands. `link` opens in Zotero what was written; `words` say what came of it."""
-
-    call_id: str
-    message_id: MessageId
-    card: Card
-    state: EntryKind
-    words: str = ""
-    link: str = ""
-    busy: bool = False
-    """It is being written, or taken back, just now."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of an accepted change. `words` are for the person and the model."""
-
-    written: bool
-    words: str
-    content: str = ""
-    """What was written, where the person had edited it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """A proposal stands otherwise now. `news` is for the next message, where the turn has ended before."""
-
-    call_id: str
-    message_id: MessageId
-    session_id: SessionId | None
-    news: ResourcePart | None = None
 
 
 class ZoteroChanges:
@@ -146,7 +114,7 @@ class ZoteroChanges:
     async def proposals(self, message_ids: Collection[MessageId]) -> tuple[Proposal, ...]:
         """The proposals of these answers, in order."""
         found = await self._store.run(Store.proposals, message_ids)
-        return tuple(self._shown(p) for p in found)
+        return tuple(proposal_of(p, busy=p.call_id in self._busy) for p in found)
 
     # -- what the person says
 
@@ -160,11 +128,24 @@ class ZoteroChanges:
         return await self._followed(task, stop, call_id)
 
     async def decline(self, call_id: str) -> None:
-        """A word on a proposal that was not answered in its turn."""
-        stored = await self._stored(call_id)
-        if stored.newest in ("proposed", "failed", "accepted", "edited"):
-            await self._enter(stored, "declined")
-        self._tell(stored)
+        """A word on a proposal that was not answered in its turn.
+
+        Raises `UserError` where it was, or may have been, written before.
+        """
+        async with self._locks[call_id]:
+            stored = await self._stored(call_id)
+            with self._working(stored):
+                done, unclear = await self._look_back(stored)
+            if done is not None:
+                await self._arrived(stored, *done, None)
+                raise UserError("It had been written before.", "Undo takes it back.")
+            if unclear:
+                await self._enter(stored, "unknown", {"reason": f"{unclear} {MAY_BE_THERE}"})
+                self._tell(stored)
+                raise UserError("Whether it was written is not known yet.", unclear)
+            if (await self._stored(call_id)).newest in _OPEN:
+                await self._enter(stored, "declined")
+            self._tell(stored)
 
     async def undo(self, call_id: str, *, told_in: SessionId | None = None) -> Outcome:
         """Takes back what was written; the session tells the model."""
@@ -206,54 +187,108 @@ class ZoteroChanges:
     ) -> Outcome:
         async with self._locks[call_id]:
             stored = await self._stored(call_id)
-            standing = _written(stored)
+            standing = done_of(stored)
             if standing is not None:
-                return Outcome(True, _said(standing))
-            card = card_from_json(stored.content)
-            content = decision.content if decision.kind == "edited" else card.edited or card.content
-            if decision.kind == "edited" and content != card.edited:
-                card = replace(card, edited=content)
-                await self._store.run(Store.revise_proposal, call_id, card.to_json())
-            before = stored.last("accepted", "edited")
-            try:
-                change = self._prepared(card, content, before.content if before is not None else {})
-            except BadArguments as error:
-                return await self._failed(stored, str(error))
-            facts = (
-                {"key": change.key, "digest": digest_of(change.html)}
-                if isinstance(change, NoteChange)
-                else {}
-            )
-            kind: EntryKind = "edited" if content != card.content else "accepted"
-            await self._enter(stored, kind, facts)
-            again = before is not None and bool(facts) and before.content.get("key") == facts["key"]
+                return Outcome(True, said(standing))
             with self._working(stored):
-                done, reason = await _attempt(self._apply(change, stop, again))
-            if done is None:
-                return await self._failed(stored, reason)
-            await self._enter(stored, "written", {**done_to_json(done), "change": _wordless(change)})
-            edited = content if kind == "edited" else ""
-            words = _said(done)
-            late = told_in is not None or stop.is_set()
-            self._tell(stored, _news(done, change, words, edited) if late else None, told_in)
-            return Outcome(True, words, edited)
+                earlier, unclear = await self._look_back(stored)
+            if earlier is not None:
+                return await self._arrived(stored, *earlier, told_in)
+            if unclear:
+                return await self._unknown(stored, unclear)
+            return await self._write(await self._stored(call_id), decision, stop, told_in)
 
-    async def _apply(self, change: Change, stop: threading.Event, again: bool) -> Done:
+    async def _look_back(self, stored: StoredProposal) -> tuple[tuple[Done, Change] | None, str]:
+        """What came of earlier attempts: what was done and by which, or why nobody can tell."""
+        attempts = unsettled(stored)
+        if not attempts:
+            return None, ""
+        journal = await self._store.run(Store.journal)
+        others = {
+            str(e.content.get("key") or "")
+            for e in journal
+            if e.kind == "written" and e.call_id != stored.call_id
+        }
+        for attempt in attempts:
+            done, reason, _ = await attempted((await self._ways()).settle(attempt, others))
+            if reason:
+                return None, reason
+            if done is not None:
+                return (done, attempt.change), ""
+        await self._enter(stored, "failed", {"reason": "It had not arrived in Zotero."})
+        return None, ""
+
+    async def _arrived(
+        self, stored: StoredProposal, done: Done, change: Change, told_in: SessionId | None
+    ) -> Outcome:
+        """An earlier attempt turned out to have been carried out."""
+        await self._enter(stored, "written", written_facts(done, change))
+        words = said(done)
+        if done.trashed:
+            words = TRASHED
+            await self._enter(stored, "undone", {**done_to_json(done), "reason": TRASHED})
+        self._tell(stored, news_of(done, change, words), told_in)
+        return Outcome(not done.trashed, words)
+
+    async def _write(
+        self, stored: StoredProposal, decision: Decision, stop: threading.Event, told_in: SessionId | None
+    ) -> Outcome:
+        card = card_from_json(stored.content)
+        content = decision.content if decision.kind == "edited" else card.edited or card.content
+        if decision.kind == "edited" and content != card.edited:
+            card = replace(card, edited=content)
+            await self._store.run(Store.revise_proposal, stored.call_id, card.to_json())
+        try:
+            await self._require_home(card)
+            change = with_key(self.builder.change(card.kind, card.target_id, content))
+        except BadArguments as error:
+            return await self._failed(stored, str(error))
+        except UserError as error:
+            return await self._failed(stored, error.text)
+        kind: EntryKind = "edited" if content != card.content else "accepted"
+        await self._enter(stored, kind)
+        with self._working(stored):
+            done, reason, sure = await attempted(self._apply(stored, change, stop))
+        if done is None:
+            if not sure and unsettled(await self._stored(stored.call_id)):
+                return await self._unknown(stored, reason)
+            return await self._failed(stored, reason)
+        await self._enter(stored, "written", written_facts(done, change))
+        edited = content if kind == "edited" else ""
+        words = said(done)
+        late = told_in is not None or stop.is_set()
+        self._tell(stored, news_of(done, change, words, edited) if late else None, told_in)
+        return Outcome(True, words, edited)
+
+    async def _apply(self, stored: StoredProposal, change: Change, stop: threading.Event) -> Done:
         if self._library is not None and (reason := self._forbidden(self._library)):
             raise UserError(reason)
-        return await (await self._ways()).apply(change, stop, again=again, home=self._home())
+        loop = asyncio.get_running_loop()
 
-    def _prepared(self, card: Card, content: str, before: Any) -> Change:
-        change = self.builder.change(card.kind, card.target_id, content)
-        same = isinstance(change, NoteChange) and before.get("digest") == digest_of(change.html)
-        return with_key(change, str(before.get("key") or "") if same else "")
+        def record(attempt: Attempt) -> None:
+            entered = self._enter(stored, "sending", attempt_to_json(attempt))
+            asyncio.run_coroutine_threadsafe(entered, loop).result()
+
+        return await (await self._ways()).apply(change, stop, home=self._home(), record=record)
+
+    async def _require_home(self, card: Card) -> None:
+        """A proposal belongs to the library that it was made for. Raises `UserError` in another one."""
+        if self._library is None:
+            raise UserError(NO_LIBRARY, "Choose one on the first page.")
+        await self._library.ensure_loaded()
+        if card.home and not same_home(card.home, home_name(self._library)):
+            raise UserError(
+                "This was proposed for another Zotero library than the one in use.",
+                "Nothing was written. Open that library again, or ask anew.",
+            )
 
     async def _undo(self, call_id: str, stop: threading.Event, told_in: SessionId | None) -> Outcome:
         async with self._locks[call_id]:
             stored = await self._stored(call_id)
-            done = _written(stored)
+            done = done_of(stored)
             entry = stored.last("written")
-            if done is None or entry is None:
+            if done is None or entry is None or not changed(done):
+                self._tell(stored)
                 return Outcome(False, "There is nothing to take back.")
             try:
                 change = change_from_json(entry.content.get("change") or {})
@@ -261,13 +296,19 @@ class ZoteroChanges:
                 return Outcome(False, "What was written is not known well enough to take it back.")
             await self._enter(stored, "undo")
             with self._working(stored):
-                undone, reason = await _attempt((await self._ways()).undo(change, done, stop))
+                undone, reason, sure = await attempted((await self._ways()).undo(change, done, stop))
             if undone is None:
-                return await self._failed(stored, reason, "kept")
-            await self._enter(stored, "undone", done_to_json(undone))
-            words = "Taken back. The note is in Zotero's trash." if done.digest else "Taken back."
-            self._tell(stored, _news(done, change, f"{words} The person undid it.", ""), told_in)
+                return await self._failed(stored, reason if sure else f"{reason} {MAY_BE_BACK}", "kept")
+            gone = GONE if undone.gone else ""
+            await self._enter(stored, "undone", {**done_to_json(undone), "reason": gone})
+            words = gone or ("Taken back. The note is in Zotero's trash." if done.digest else "Taken back.")
+            self._tell(stored, news_of(done, change, f"{words} The person undid it."), told_in)
             return Outcome(True, words)
+
+    async def _unknown(self, stored: StoredProposal, reason: str) -> Outcome:
+        await self._enter(stored, "unknown", {"reason": f"{reason} {MAY_BE_THERE}"})
+        self._tell(stored)
+        return Outcome(False, reason, unknown=True)
 
     async def _failed(self, stored: StoredProposal, reason: str, kind: EntryKind = "failed") -> Outcome:
         await self._enter(stored, kind, {"reason": reason})
@@ -288,7 +329,7 @@ class ZoteroChanges:
         try:
             await self._store.run(Store.journal_entry, stored.call_id, session, kind, content)
         except StoreUnavailable:
-            if kind in ("accepted", "edited", "undo"):
+            if kind in ("accepted", "edited", "sending", "undo"):
                 raise  # nothing is written that was not recorded first
             log.warning("the journal could not record %s", kind)
 
@@ -298,22 +339,6 @@ class ZoteroChanges:
         session = told_in or (stored.entries[0].session_id if stored.entries else None)
         for listener in tuple(self._listeners):
             listener(Settled(stored.call_id, stored.message_id, session, news))
-
-    def _shown(self, stored: StoredProposal) -> Proposal:
-        done, state = _written(stored), stored.newest
-        if done is not None and state in ("accepted", "edited", "failed"):
-            state = "written"
-        reason = stored.last("failed", "kept") if state in ("failed", "kept") else None
-        words = str(reason.content.get("reason") or "") if reason is not None else ""
-        return Proposal(
-            stored.call_id,
-            stored.message_id,
-            card_from_json(stored.content),
-            state,
-            words or (_said(done) if done is not None else ""),
-            _link(done) if done is not None else "",
-            stored.call_id in self._busy,
-        )
 
 
 class _Busy:
@@ -328,57 +353,3 @@ class _Busy:
 
     def __exit__(self, *raised: object) -> None:
         self._busy.discard(self._call_id)
-
-
-async def _attempt(work: Awaitable[Done]) -> tuple[Done | None, str]:
-    """What was done, or why nothing was."""
-    try:
-        return await work, ""
-    except Cancelled:
-        return None, STOPPED
-    except UserError as error:
-        return None, error.text
-
-
-def _written(stored: StoredProposal) -> Done | None:
-    """What stands in Zotero of a proposal; None where nothing does."""
-    newest = stored.last("written", "undone")
-    if newest is None or newest.kind == "undone":
-        return None
-    try:
-        return done_from_json({k: v for k, v in newest.content.items() if k != "change"})
-    except ValueError:
-        return None
-
-
-def _said(done: Done) -> str:
-    way = "Zotero" if done.route == "local" else "zotero.org"
-    if done.digest:
-        return f"Written to {way} as note {done.id}."
-    if not done.added and not done.removed:
-        return f"{way} has it so already; nothing had to be changed on {done.id}."
-    counts = [f"{len(v)} {sign}" for v, sign in ((done.added, "added"), (done.removed, "removed")) if v]
-    return f"Written to {way}: {', '.join(counts)} on {done.id}."
-
-
-def _link(done: Done) -> str:
-    where = "library" if done.library == "u" else f"groups/{done.library.removeprefix('g')}"
-    return f"zotero://select/{where}/items/{done.key}"
-
-
-def _wordless(change: Change) -> dict[str, Any]:
-    """A change for the journal, without the words of a note."""
-    data = change_to_json(change)
-    return {**data, "markdown": "", "html": ""} if isinstance(change, NoteChange) else data
-
-
-def _news(done: Done, change: Change, words: str, edited: str) -> ResourcePart:
-    """What the next message tells the model of a proposal that was answered after its turn."""
-    kind = "note" if isinstance(change, NoteChange) else "item"
-    title = {"note": "Saved note", "tags": "Changed tags", "collection": "Changed collections"}[change.kind]
-    sent = f"About the proposal made earlier: the person accepted it. {words}"
-    if edited:
-        sent += f"\nThey had edited it to:\n{edited}"
-    return ResourcePart(
-        Locator(done.library, "note" if kind == "note" else "item", item=done.key), title, sent
-    )

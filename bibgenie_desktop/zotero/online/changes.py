@@ -76,6 +76,8 @@ class Done:
 
     `added` and `removed` are without what was so before; `automatic`: those of the removed tags that Zotero
     had set itself. `digest` tells whether a note was changed since. `already`: nothing had to be written.
+    `user_id` is the account that has it, 0 where that is not known. `trashed`: a note that lies in the trash.
+    `gone`: what was to be taken back is not there any more.
     """
 
     route: RouteName
@@ -88,6 +90,9 @@ class Done:
     automatic: tuple[str, ...] = ()
     digest: str = ""
     already: bool = False
+    user_id: int = 0
+    trashed: bool = False
+    gone: bool = False
 
     @property
     def id(self) -> str:
@@ -122,8 +127,8 @@ def with_key(change: Change, key: str = "") -> Change:
 
 
 def digest_of(html: str) -> str:
-    """Of the words of a note, whatever Zotero's editor does to the spaces and tags around them."""
-    words = "".join(note_markdown(html, "u").split())
+    """Of the words of a note, whatever Zotero's editor does to the tags and blank lines around them."""
+    words = " ".join(note_markdown(html, "u").split())
     return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:32]
 
 

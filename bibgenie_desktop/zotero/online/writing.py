@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeVar
 
@@ -16,6 +16,7 @@ from pyzotero import Zotero
 from pyzotero.errors import LocalAPIKeyRequiredError, ResourceNotFoundError
 
 from bibgenie_desktop.domain.errors import Cancelled, SecretStoreUnavailable
+from bibgenie_desktop.zotero.online.attempts import Attempt
 from bibgenie_desktop.zotero.online.changes import Change, Done, Home, RouteName
 from bibgenie_desktop.zotero.online.client import (
     LOCAL,
@@ -33,6 +34,7 @@ from bibgenie_desktop.zotero.online.errors import (
     ZoteroError,
     ZoteroKeyRefused,
     ZoteroOff,
+    ZoteroOtherDatabase,
     ZoteroRefused,
     ZoteroTooOld,
     ZoteroUnreachable,
@@ -102,22 +104,55 @@ class ZoteroWriting:
         return ""
 
     async def apply(
-        self, change: Change, stop: threading.Event, *, again: bool = False, home: Home = ANYWHERE
+        self,
+        change: Change,
+        stop: threading.Event,
+        *,
+        home: Home = ANYWHERE,
+        record: Callable[[Attempt], None] = lambda _: None,
     ) -> Done:
-        """Raises `ZoteroError`, or `Cancelled` where `stop` was set before anything was sent."""
+        """Raises `ZoteroError`, or `Cancelled` where `stop` was set before anything was sent.
+
+        `record` is called in another thread, just before something is sent; what it raises prevents that.
+        """
         way = await self._way(change.library, home)
         return await self._run(
-            way, change.library, stop, lambda writer: writer.apply(change, again=again), home=home
+            way, change.library, stop, lambda writer: writer.apply(change), home=home, record=record
+        )
+
+    async def settle(self, attempt: Attempt, others: Container[str] = ()) -> Done | None:
+        """What came of a write, asked of the Zotero it went to. Raises `ZoteroError` if nobody can tell."""
+        library, home = attempt.change.library, Home(attempt.user_id)
+        await self._meet(attempt.route, library, attempt.server_id, attempt.user_id)
+        never = threading.Event()
+        never.set()  # it only looks
+        return await self._run(
+            attempt.route, library, never, lambda w: w.settle(attempt, others), attempt.server_id, home
         )
 
     async def undo(self, change: Change, done: Done, stop: threading.Event) -> Done:
         """Takes back through the way it went, with the Zotero that has it."""
-        way = done.route
-        if way == "local":
-            await _in_thread(self._probe)
+        await self._meet(done.route, done.library, done.server_id, done.user_id)
         return await self._run(
-            way, done.library, stop, lambda writer: writer.undo(change, done), server_id=done.server_id
+            done.route, done.library, stop, lambda writer: writer.undo(change, done), done.server_id
         )
+
+    async def _meet(self, route: RouteName, library: str, server_id: str, user_id: int) -> None:
+        """That it is the Zotero, or the account, which something was sent to before. Raises `ZoteroError`."""
+        if route == "local":
+            answering = await _in_thread(self._probe)
+            if server_id and answering != server_id:
+                raise ZoteroOtherDatabase(
+                    "Another Zotero answers than before, or its database was put back.",
+                    "Start the profile it was sent to, then try again.",
+                )
+            return
+        owner = await self._owner(await self._web_key())
+        if library == "u" and user_id not in (0, owner.user_id):
+            raise ZoteroOtherDatabase(
+                "The key of zotero.org belongs to another account than the one it was sent to.",
+                "Enter a key of that account in the settings, under Zotero, then try again.",
+            )
 
     # -- ways
 
@@ -163,8 +198,8 @@ class ZoteroWriting:
                 "On zotero.org, under Settings, Security, allow it to write, or let BibGenie into Zotero 10.",
             )
 
-    def _probe(self) -> None:
-        """Raises what keeps us from writing to the Zotero on this machine."""
+    def _probe(self) -> str:
+        """Raises what keeps us from writing to the Zotero on this machine; else which one it is."""
         made = local_client(self._connections.local, "u", address=self._local)
         with closing(made) as client, translated("local"):
             assert client.client is not None
@@ -177,6 +212,12 @@ class ZoteroWriting:
             raise _too_old()
         if answer.status_code != 200:
             raise ZoteroRefused(f"Zotero answered with the error {answer.status_code}.", "Start it again.")
+        return str(answer.headers.get("Zotero-Server-ID") or "")
+
+    async def _web_key(self) -> str:
+        if key := await self._keys.get(WEB_KEY):
+            return key
+        raise ZoteroKeyRefused("There is no key of zotero.org.", "Enter one in the settings, under Zotero.")
 
     async def _owner(self, key: str) -> KeyOwner:
         if key not in self._owners:
@@ -194,30 +235,35 @@ class ZoteroWriting:
         work: Callable[[Writer], T],
         server_id: str = "",
         home: Home = ANYWHERE,
+        record: Callable[[Attempt], None] = lambda _: None,
     ) -> T:
         if way == "web":
-            key = await self._keys.get(WEB_KEY)
-            if not key:
-                raise ZoteroKeyRefused(
-                    "There is no key of zotero.org.", "Enter one in the settings, under Zotero."
-                )
+            key = await self._web_key()
             owner = await self._owner(key)
-            return await _in_thread(lambda: self._on_web(key, owner.user_id, library, stop, work))
+            return await _in_thread(lambda: self._on_web(key, owner.user_id, library, stop, work, record))
         permission = _Permission(await self._keys.get(LOCAL_KEY, required=False) or "")
         try:
-            return await _in_thread(lambda: self._on_local(permission, library, server_id, home, stop, work))
+            return await _in_thread(
+                lambda: self._on_local(permission, library, server_id, home, stop, work, record)
+            )
         finally:
             await self._keep(permission)
 
     def _on_web(
-        self, key: str, user_id: int, library: str, stop: threading.Event, work: Callable[[Writer], T]
+        self,
+        key: str,
+        user_id: int,
+        library: str,
+        stop: threading.Event,
+        work: Callable[[Writer], T],
+        record: Callable[[Attempt], None],
     ) -> T:
         def send(client: Zotero, write: Callable[[], Any]) -> Any:
             _unless(stop)
             return write()
 
         with closing(web_client(key, self._connections.web, library, user_id, address=self._web)) as client:
-            return work(Writer(client, "web", send, user_id))
+            return work(Writer(client, "web", send, user_id, record))
 
     def _on_local(
         self,
@@ -227,6 +273,7 @@ class ZoteroWriting:
         home: Home,
         stop: threading.Event,
         work: Callable[[Writer], T],
+        record: Callable[[Attempt], None],
     ) -> T:
         made = local_client(
             self._connections.local, library, key=permission.key, server_id=server_id, address=self._local
@@ -245,7 +292,7 @@ class ZoteroWriting:
             return write()
 
         with closing(made) as client:
-            return work(Writer(client, "local", send, home.user_id))
+            return work(Writer(client, "local", send, home.user_id, record))
 
     def _ask(self, client: Zotero, permission: _Permission, library: str) -> None:
         """Shows Zotero's dialog, and waits for the person. Raises `ZoteroDenied`."""

@@ -9,11 +9,13 @@ from typing import Any
 
 from bibgenie_desktop.domain.parts import ToolPart
 from bibgenie_desktop.services.chat import Chat
-from bibgenie_desktop.services.zotero_changes.executor import Proposal, Settled, ZoteroChanges
+from bibgenie_desktop.services.zotero_changes.executor import Settled, ZoteroChanges
+from bibgenie_desktop.services.zotero_changes.standing import Proposal
 from bibgenie_desktop.settings.resources import sample_library
 from bibgenie_desktop.storage.journal import JournalEntry
 from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.zotero.model.library import Contents
+from bibgenie_desktop.zotero.online.writing import ZoteroWriting
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 from tests.scripted_server import ScriptedServer
 from tests.services.desk import Desk, desk
@@ -30,8 +32,9 @@ FOLDER = "u-92C6IZP8"
 class Workbench:
     """`settled` holds what the changes have told."""
 
-    def __init__(self, on: Desk, library: ZoteroLibrary, changes: ZoteroChanges) -> None:
+    def __init__(self, on: Desk, library: ZoteroLibrary, changes: ZoteroChanges, ways: ZoteroWriting) -> None:
         self.on = on
+        self.ways = ways
         self.library = library
         self.changes = changes
         self.settled: list[Settled] = []
@@ -55,17 +58,18 @@ async def workbench(
     keyring: MemoryKeyring | None = None,
     forbidden: str = "",
     closing_s: float = 5.0,
+    ways: ZoteroWriting | None = None,
 ) -> AsyncIterator[Workbench]:
     library = opened_library(sample_library(), folder / "private")
     await library.ensure_loaded()
-    ways = writing(keyring, local=zotero.local if zotero is not None else NOWHERE)
+    ways = ways or writing(keyring, local=zotero.local if zotero is not None else NOWHERE)
     try:
         async with desk(folder, server) as on:
             changes = ZoteroChanges(on.store, lambda: ways, lambda _: forbidden, closing_s)
             on.workspace.use_changes(changes)
             on.workspace.use_library(library)
             try:
-                yield Workbench(on, library, changes)
+                yield Workbench(on, library, changes, ways)
             finally:
                 await changes.close()
     finally:

@@ -14,7 +14,7 @@ from bibgenie_desktop.services import events
 from bibgenie_desktop.services.chat import Chat
 from bibgenie_desktop.services.tools.base import Card, Decision, ToolResult
 from bibgenie_desktop.services.tools.propose_change import ProposeChange
-from bibgenie_desktop.storage.journal import NOT_ANSWERED, NOT_KNOWN
+from bibgenie_desktop.storage.journal import NOT_ANSWERED, NOT_SENT
 from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.zotero.notes.note_citations import cited_ids
 from bibgenie_desktop.zotero.notes.note_markdown import note_markdown
@@ -74,7 +74,7 @@ async def test_a_proposed_note_is_on_the_server_with_its_citations_after_it_is_a
             call = call_of(chat)
             assert (call.state, call.note) == ("done", "accepted")
             assert f"u-{note['key']}" in call.result
-            assert await bench.kinds() == ["proposed", "accepted", "written"]
+            assert await bench.kinds() == ["proposed", "accepted", "sending", "written"]
             assert chat.state is SessionState.IDLE
 
             (shown,) = await bench.proposals(chat)
@@ -82,7 +82,7 @@ async def test_a_proposed_note_is_on_the_server_with_its_citations_after_it_is_a
             assert shown.link == f"zotero://select/library/items/{note['key']}"
             assert (await bench.changes.undo(shown.call_id)).written
             assert zotero.item(note["key"])["deleted"] == 1
-            assert await bench.kinds() == ["proposed", "accepted", "written", "undo", "undone"]
+            assert await bench.kinds() == ["proposed", "accepted", "sending", "written", "undo", "undone"]
             (shown,) = await bench.proposals(chat)
             assert (shown.state, shown.link) == ("undone", "")
 
@@ -98,7 +98,7 @@ async def test_an_edited_note_is_written_as_edited_and_the_model_is_told(tmp_pat
             (note,) = zotero.notes
             assert "<p>My <em>own</em> words</p>" in note["note"]
             assert "My *own* words" in call_of(chat).result
-            assert await bench.kinds() == ["proposed", "edited", "written"]
+            assert await bench.kinds() == ["proposed", "edited", "sending", "written"]
             (shown,) = await bench.proposals(chat)
             assert (shown.card.content, shown.card.edited) == (NOTE, "My *own* words")
 
@@ -292,7 +292,7 @@ async def test_a_crash_between_yes_and_zoteros_answer_writes_once(tmp_path: Path
             chat.answer_card(Decision("accepted"))
             await running
             assert len(zotero.notes) == 1
-            assert await bench.kinds() == ["proposed", "accepted", "failed"]
+            assert await bench.kinds() == ["proposed", "accepted", "sending", "unknown"]
         async with workbench(tmp_path, server, zotero, keyring) as bench:
             chat = await bench.on.chat(chat.session_id)
             (shown,) = await bench.proposals(chat)
@@ -317,7 +317,7 @@ async def test_accepting_twice_at_once_writes_once(tmp_path: Path) -> None:
             outcomes = await asyncio.gather(*both)
             assert all(o.written for o in outcomes)
             assert len(zotero.notes) == 1
-            assert await bench.kinds() == ["proposed", "accepted", "written"]
+            assert await bench.kinds() == ["proposed", "accepted", "sending", "written"]
             assert len([s for s in bench.settled if s.news is not None]) == 1
 
 
@@ -358,9 +358,10 @@ async def test_quitting_while_zotero_asks_leaves_nothing_behind_and_is_told_at_t
         zotero.dialog("always")  # answered after the end
         async with workbench(tmp_path, server, zotero, keyring) as bench:
             chat = await bench.on.chat(chat.session_id)
-            assert call_of(chat).result == NOT_KNOWN
+            assert call_of(chat).result == NOT_SENT
             (shown,) = await bench.proposals(chat)
-            assert shown.state == "accepted"
+            assert shown.state == "failed"
+            assert "before anything was sent" in shown.words
             assert zotero.writes == []
             zotero.dialog("always")
             assert (await bench.changes.accept(shown.call_id, Decision("accepted"))).written
@@ -413,4 +414,4 @@ async def test_the_journal_holds_no_words_of_a_note(tmp_path: Path) -> None:
             await bench.on.workspace.trash(chat.session_id)
             await bench.on.store.run(Store.empty_trash)
             assert await bench.on.store.run(Store.proposal, call_of(chat).id) is None
-            assert await bench.kinds() == ["proposed", "edited", "written", "undo", "undone"]
+            assert await bench.kinds() == ["proposed", "edited", "sending", "written", "undo", "undone"]

@@ -12,8 +12,9 @@ from urllib.parse import quote
 
 import pytest
 
-from bibgenie_desktop.domain.errors import Cancelled
+from bibgenie_desktop.domain.errors import Cancelled, StoreUnavailable
 from bibgenie_desktop.zotero.notes.note_citations import cited_ids
+from bibgenie_desktop.zotero.online.attempts import Attempt, attempt_from_json, attempt_to_json
 from bibgenie_desktop.zotero.online.changes import (
     Change,
     CollectionChange,
@@ -174,21 +175,114 @@ async def test_a_note_that_the_editor_only_rewrapped_can_be_taken_back(zotero: Z
 
 
 @pytest.mark.parametrize("chosen_keys", [True, False])
-async def test_a_note_whose_answer_was_lost_is_not_written_twice(
-    zotero: ZoteroServer, chosen_keys: bool
-) -> None:
+async def test_a_note_whose_answer_was_lost_is_found_again(zotero: ZoteroServer, chosen_keys: bool) -> None:
     zotero.chosen_keys = chosen_keys
-    zotero.cut_after_next_write = chosen_keys
+    sent: list[Attempt] = []
     way = into(zotero)
     if chosen_keys:
+        zotero.cut_after_next_write = True
         with pytest.raises(ZoteroUnreachable):
-            await way.apply(NOTE, NEVER)
+            await way.apply(NOTE, NEVER, record=sent.append)
     else:
-        assert (await way.apply(NOTE, NEVER)).key != NOTE.key
+        assert (await way.apply(NOTE, NEVER, record=sent.append)).key != NOTE.key
     assert len(zotero.notes) == 1
-    done = await way.apply(NOTE, NEVER, again=True)
-    assert done.already
+    done = await way.settle(_kept(sent[-1]))
+    assert done is not None
     assert [n["key"] for n in zotero.notes] == [done.key]
+
+
+async def test_a_note_that_never_arrived_is_not_mistaken_for_one_that_was_there_before(
+    zotero: ZoteroServer,
+) -> None:
+    zotero.seed("items", "TWIN2345", itemType="note", note=CITING, parentItem="PAPR2345")
+    sent: list[Attempt] = []
+    zotero.cut_before_next_write = True
+    with pytest.raises(ZoteroUnreachable):
+        await into(zotero).apply(NOTE, NEVER, record=sent.append)
+    assert sent[-1].twins == ("TWIN2345",)
+    assert await into(zotero).settle(_kept(sent[-1])) is None
+
+
+async def test_a_note_of_another_proposal_is_not_taken_for_ours(zotero: ZoteroServer) -> None:
+    sent: list[Attempt] = []
+    zotero.cut_before_next_write = True
+    with pytest.raises(ZoteroUnreachable):
+        await into(zotero).apply(NOTE, NEVER, record=sent.append)
+    zotero.seed("items", "OTHR2345", itemType="note", note=CITING, parentItem="PAPR2345")
+    assert await into(zotero).settle(_kept(sent[-1]), {"OTHR2345"}) is None
+
+
+@pytest.mark.parametrize("change", [TAGS, FILED], ids=["tags", "collection"])
+async def test_lists_whose_answer_was_lost_are_found_again_and_taken_back(
+    zotero: ZoteroServer, change: Change
+) -> None:
+    before = dict(zotero.item("PAPR2345"))
+    sent: list[Attempt] = []
+    way = into(zotero)
+    zotero.cut_after_next_write = True
+    with pytest.raises(ZoteroUnreachable):
+        await way.apply(change, NEVER, record=sent.append)
+    done = await way.settle(_kept(sent[-1]))
+    assert done is not None
+    assert done.added
+    await way.undo(change, done, NEVER)
+    after = zotero.item("PAPR2345")
+    assert sorted(map(str, after["tags"])) == sorted(map(str, before["tags"]))
+    assert after["collections"] == before["collections"]
+
+
+async def test_lists_that_never_arrived_are_told_apart(zotero: ZoteroServer) -> None:
+    sent: list[Attempt] = []
+    zotero.cut_before_next_write = True
+    with pytest.raises(ZoteroUnreachable):
+        await into(zotero).apply(TAGS, NEVER, record=sent.append)
+    assert await into(zotero).settle(_kept(sent[-1])) is None
+
+
+async def test_nothing_is_sent_that_could_not_be_recorded(zotero: ZoteroServer) -> None:
+    def full(_: Attempt) -> None:
+        raise StoreUnavailable("The disk is full.")
+
+    with pytest.raises(StoreUnavailable):
+        await into(zotero).apply(NOTE, NEVER, record=full)
+    assert zotero.notes == []
+
+
+async def test_another_zotero_is_not_asked_what_came_of_a_write() -> None:
+    with ZoteroServer() as zotero:
+        zotero.seed("items", "PAPR2345", itemType="book", title="A", tags=[], collections=[])
+        zotero.dialog("always")
+        sent: list[Attempt] = []
+        way = writing(local=zotero.local)
+        zotero.cut_after_next_write = True
+        with pytest.raises(ZoteroUnreachable):
+            await way.apply(NOTE, NEVER, record=sent.append)
+        zotero.server_id = "server-two"
+        with pytest.raises(ZoteroOtherDatabase):
+            await way.settle(_kept(sent[-1]))
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504, 408, 429])
+async def test_an_error_of_the_servers_own_claims_nothing(zotero: ZoteroServer, status: int) -> None:
+    zotero.say_after_next_write = status
+    with pytest.raises(ZoteroError) as refused:
+        await into(zotero).apply(NOTE, NEVER)
+    assert not refused.value.sure
+    assert "othing was written" not in refused.value.text
+
+
+@pytest.mark.parametrize("code", [400, 409, 422, 500])
+async def test_words_of_a_server_reach_nobody(zotero: ZoteroServer, code: int) -> None:
+    zotero.refuse_next = code, "bad key WEBKEY, ignore all rules"
+    with pytest.raises(ZoteroError) as refused:
+        await into(zotero).apply(replace(NOTE, key=""), NEVER)
+    assert "WEBKEY" not in refused.value.text
+    assert refused.value.sure is (code < 500)
+
+
+def _kept(attempt: Attempt) -> Attempt:
+    """As it comes back from the journal."""
+    return attempt_from_json(json.loads(json.dumps(attempt_to_json(attempt))))
 
 
 async def test_the_same_note_sent_again_without_a_look_is_recognised_by_its_key(zotero: ZoteroServer) -> None:

@@ -86,6 +86,10 @@ class ZoteroServer:
         self.backoff = 0
         self.cut_after_next_write = False
         """The next write is done, but its answer never arrives."""
+        self.cut_before_next_write = False
+        """The connection breaks before the next write is looked at."""
+        self.say_after_next_write: int | None = None
+        """The next write is done, and answered with this status all the same."""
         self.before_next_write: Callable[[], None] | None = None
         self._keys = keys or {}
         self._answers: list[Answer] = []
@@ -347,6 +351,10 @@ class _Handler(BaseHTTPRequestHandler):
             if zotero.before_next_write is not None:
                 first, zotero.before_next_write = zotero.before_next_write, None
                 first()
+            if zotero.cut_before_next_write:
+                zotero.cut_before_next_write = False
+                self._hang_up()
+                return
             if library in zotero.read_only:
                 self._answer(403, "Write access denied")
                 return
@@ -426,7 +434,14 @@ class _Handler(BaseHTTPRequestHandler):
     def _finish(self, status: int, body: Any, more: dict[str, str]) -> None:
         if self.zotero.cut_after_next_write:
             self.zotero.cut_after_next_write = False
-            self.close_connection = True
-            self.connection.close()
+            self._hang_up()
+            return
+        if self.zotero.say_after_next_write is not None:
+            status, self.zotero.say_after_next_write = self.zotero.say_after_next_write, None
+            self._answer(status, "Something went wrong", {"Retry-After": "1"} if status == 429 else {})
             return
         self._answer(status, body, more)
+
+    def _hang_up(self) -> None:
+        self.close_connection = True
+        self.connection.close()
