@@ -34,6 +34,7 @@ SCAN_PAGES = 40
 
 _BREAK = re.compile(r"[\x02\ufffe\u00ad]\s*\n")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
+_ASCII_CONTROL = {code: None for code in range(128) if _CONTROL.match(chr(code))}
 _LIGATURES = {
     0xFB00: "ff",
     0xFB01: "fi",
@@ -167,9 +168,17 @@ def _cleaned(value: Any) -> Any:
 def clean(text: str) -> str:
     """Text with plain line ends, whole letters, and no character that JSON or a database would refuse."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if text.isascii():
+        if "\x02" in text:
+            text = _BREAK.sub("-\n", text)
+        return text.translate(_ASCII_CONTROL)
     text = _BREAK.sub("-\n", text).translate(_LIGATURES)
     text = _CONTROL.sub("", text)
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:  # halves of characters
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def _label(document: Any, index: int) -> str:
