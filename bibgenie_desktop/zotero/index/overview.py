@@ -15,6 +15,7 @@ from bibgenie_desktop.zotero.index.indexed_contents import (
     IndexedItems,
     IndexedNotes,
 )
+from bibgenie_desktop.zotero.index.strips import rows_of
 from bibgenie_desktop.zotero.model.counts import (
     CollectionCount,
     Counts,
@@ -64,12 +65,14 @@ def readable_count(contents: Contents) -> int:
 
 
 def readable_attachments(contents: Contents) -> Iterator[Attachment]:
-    """Those whose files can have a text, each made as it is reached."""
+    """Those whose files can have a text, each made as it is reached; nothing is asked before the first is."""
     items = contents.items
     if not isinstance(items, IndexedItems):
-        return filter(is_readable, contents.attachments.values())
-    rows = items.state.column("SELECT DISTINCT item AS x FROM attachment WHERE readable ORDER BY item")
-    return (a for item in items.of([*map(int, rows)]) for a in item.attachments if is_readable(a))
+        yield from filter(is_readable, contents.attachments.values())
+        return
+    rows = rows_of(items.state, "SELECT DISTINCT item AS x FROM attachment WHERE readable ORDER BY item")
+    for item in items.of(rows):
+        yield from filter(is_readable, item.attachments)
 
 
 class _Ids:

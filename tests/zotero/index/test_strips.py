@@ -13,6 +13,7 @@ from bibgenie_desktop.zotero.index.filters import Filters
 from bibgenie_desktop.zotero.index.indexed_contents import IndexedItems
 from bibgenie_desktop.zotero.index.indexed_search import IndexedSearch
 from bibgenie_desktop.zotero.index.listing import count_of, ordered_ids
+from bibgenie_desktop.zotero.index.overview import is_readable, readable_attachments
 from bibgenie_desktop.zotero.index.search import Query
 from bibgenie_desktop.zotero.index.strips import Ids, Joined, Rows, ids_of, rows_of, strip_of
 from bibgenie_desktop.zotero.model.library import Contents
@@ -143,3 +144,23 @@ def test_what_follows_the_scored_rows_leaves_out_the_exact_ones() -> None:
         last = first + chance.randrange(30)
         assert indexed_search._after(strip_of(rows), chosen, first, last) == rest[first:last]
     assert indexed_search._after(Rows("", 20), [], 0, 10) == []
+
+
+def test_readable_attachments_are_asked_for_by_whoever_takes_the_first(
+    both: Both, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The event loop makes the walk, a thread walks."""
+    state = indexed_items(both.indexed).state
+    asked: list[str] = []
+    rows = state.rows
+
+    def asking(question: str, values: Sequence[object] = ()) -> list[tuple[object, ...]]:
+        asked.append(question)
+        return rows(question, values)
+
+    monkeypatch.setattr(state, "rows", asking)
+    walk = readable_attachments(both.indexed)
+    assert asked == []
+    expected = [a.id for a in both.memory.attachments.values() if is_readable(a)]
+    assert sorted(a.id for a in walk) == sorted(expected)
+    assert asked
