@@ -9,7 +9,8 @@ from typing import Final
 from bibgenie_desktop.compose.options import Options, now_ms
 from bibgenie_desktop.net.blocking import BlockingHttp
 from bibgenie_desktop.services.library.web_library import WebLibraries, is_web_folder, web_folder, web_user
-from bibgenie_desktop.services.zotero_changes.executor import Writing, ZoteroChanges
+from bibgenie_desktop.services.zotero_changes.attempting import Writing
+from bibgenie_desktop.services.zotero_changes.executor import ZoteroChanges
 from bibgenie_desktop.settings.preferences import Preferences
 from bibgenie_desktop.settings.resources import sample_library
 from bibgenie_desktop.settings.secrets import SecretStore

@@ -26,7 +26,7 @@ from bibgenie_desktop.services.chat import Chat
 from bibgenie_desktop.services.library.citing import CheckedCitation
 from bibgenie_desktop.services.tools.base import Card, Decision
 from bibgenie_desktop.services.workspace import Workspace
-from bibgenie_desktop.services.zotero_changes.executor import Settled
+from bibgenie_desktop.services.zotero_changes.attempting import Settled
 from bibgenie_desktop.services.zotero_changes.standing import Proposal
 
 PROPOSING = "propose_change"

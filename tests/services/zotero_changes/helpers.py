@@ -9,7 +9,8 @@ from typing import Any
 
 from bibgenie_desktop.domain.parts import ToolPart
 from bibgenie_desktop.services.chat import Chat
-from bibgenie_desktop.services.zotero_changes.executor import Settled, ZoteroChanges
+from bibgenie_desktop.services.zotero_changes.attempting import Settled
+from bibgenie_desktop.services.zotero_changes.executor import ZoteroChanges
 from bibgenie_desktop.services.zotero_changes.standing import Proposal
 from bibgenie_desktop.settings.resources import sample_library
 from bibgenie_desktop.storage.journal import JournalEntry
