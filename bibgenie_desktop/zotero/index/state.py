@@ -1,7 +1,8 @@
 """One state of a library as the index holds it: connections that see nothing of later changes.
 
-Two threads may ask at once, so that a short question need not wait for a search; whoever walks through
-everything asks in pieces. A state is let go of when nobody uses it any more.
+Three threads may ask at once, so that a short question of the window need not wait for a search and for texts
+that are being indexed; whoever walks through everything asks in pieces. A state is let go of when nobody uses
+it any more.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from bibgenie_desktop.domain.errors import LibraryUnavailable
 from bibgenie_desktop.zotero.index import schema as index_schema
 
 PIECE: Final = 256
+AT_ONCE: Final = 3
 
 
 class IndexState:
@@ -35,7 +37,7 @@ class IndexState:
         if self.facts.get("version") != index_schema.VERSION or self.facts.get("complete") != "yes":
             self._close()
             raise sqlite3.DatabaseError("the index is of another version or was not finished")
-        opened.append(_pinned(path))
+        opened += [_pinned(path) for _ in range(AT_ONCE - 1)]
         for connection in opened:
             self._free.put(connection)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -164,3 +165,14 @@ def test_readable_attachments_are_asked_for_by_whoever_takes_the_first(
     expected = [a.id for a in both.memory.attachments.values() if is_readable(a)]
     assert sorted(a.id for a in walk) == sorted(expected)
     assert asked
+
+
+def test_a_short_question_does_not_wait_for_a_search_and_an_indexing(both: Both) -> None:
+    state = indexed_items(both.indexed).state
+    asking = [state._free.get(timeout=10) for _ in range(2)]
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(state.row, "SELECT 1").result(timeout=10) == (1,)
+    finally:
+        for connection in asking:
+            state._free.put(connection)
