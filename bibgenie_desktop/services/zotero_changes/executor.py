@@ -28,6 +28,7 @@ from bibgenie_desktop.services.zotero_changes.standing import (
     Proposal,
     changed,
     done_of,
+    key_sent_before,
     news_of,
     proposal_of,
     said,
@@ -240,7 +241,8 @@ class ZoteroChanges:
             await self._store.run(Store.revise_proposal, stored.call_id, card.to_json())
         try:
             await self._require_home(card)
-            change = with_key(self.builder.change(card.kind, card.target_id, content))
+            change = self.builder.change(card.kind, card.target_id, content)
+            change = with_key(change, key_sent_before(stored, change))
         except BadArguments as error:
             return await self._failed(stored, str(error))
         except UserError as error:

@@ -16,6 +16,7 @@ from bibgenie_desktop.zotero.online.changes import (
     Done,
     NoteChange,
     change_to_json,
+    digest_of,
     done_from_json,
     done_to_json,
 )
@@ -86,6 +87,18 @@ def unsettled(stored: StoredProposal) -> list[Attempt]:
             if attempt not in found:
                 found.append(attempt)
     return found
+
+
+def key_sent_before(stored: StoredProposal, change: Change) -> str:
+    """The key under which the same note was sent: one that arrives late and one sent again are one note."""
+    if not isinstance(change, NoteChange):
+        return ""
+    digest = digest_of(change.html)
+    for entry in reversed(stored.entries):
+        sent = entry.content.get("change")
+        if entry.kind == "sending" and entry.content.get("digest") == digest and isinstance(sent, dict):
+            return str(sent.get("key") or "")
+    return ""
 
 
 def written_facts(done: Done, change: Change) -> dict[str, Any]:

@@ -136,11 +136,11 @@ def translated(place: Place) -> Iterator[None]:
     except errors.PyZoteroError as error:
         # Not `from error`: its text holds the address and the whole answer.
         raise _translated(place, error) from None
-    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError):
         # An answer of another form than promised: not JSON, or without what belongs in it.
         raise ZoteroUnclear(
             f"{_name(place)} gave an answer that could not be understood.",
-            f"Is it an up-to-date Zotero? ({type(error).__name__})",
+            "Is it an up-to-date Zotero?",
         ) from None
 
 

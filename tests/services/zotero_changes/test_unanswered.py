@@ -62,6 +62,22 @@ async def test_what_was_not_answered_is_not_known(tmp_path: Path, status: int | 
             assert zotero.notes[0]["deleted"] == 1
 
 
+async def test_a_note_that_arrives_late_and_the_one_sent_again_are_one(tmp_path: Path) -> None:
+    with ScriptedServer() as server, ZoteroServer() as zotero:
+        async with workbench(tmp_path, server, zotero) as bench:
+            zotero.cut_before_next_write = True
+            chat = await answered(bench, server, zotero)
+            (late,) = zotero.writes
+            (note,) = late.body
+
+            def arrives() -> None:
+                zotero.seed("items", note["key"], **{k: v for k, v in note.items() if k != "key"})
+
+            zotero.before_next_write = arrives  # after it was looked for, and before it is sent again
+            assert (await bench.changes.accept(call_of(chat).id, YES)).written
+            assert len(zotero.notes) == 1
+
+
 @pytest.mark.parametrize("first", ["deny", "cut", 429, 403])
 async def test_a_persons_own_note_with_the_same_words_is_never_ours(tmp_path: Path, first: object) -> None:
     with ScriptedServer() as server, ZoteroServer() as zotero:
