@@ -2,7 +2,8 @@
 
 A beat on the loop measures; a thread beside it looks at the stacks of all threads while a beat is late. Time
 on the processor is work done on the loop, time in the queue of the system's scheduler is the machine's (Linux
-only), be it of the loop or of the thread that it waits for; what is left was spent waiting for the lock.
+only), be it of the loop or, at most, of a thread that it waits for; the rest went in
+waiting for the lock.
 """
 
 from __future__ import annotations
@@ -121,6 +122,7 @@ class Stalls:
                 said.append(f"    {name}: {lines}")
             self.stacks["\n".join(said)] += 1
             print("\n".join(said), file=sys.stderr)
+            del frames, frame, stack  # what a stack holds, a painter for one, must not live on for it
 
     def take(self) -> list[Late]:
         """What was measured since it was last asked for."""
