@@ -160,6 +160,25 @@ async def test_what_failed_says_why_and_is_written_by_retry(qapp: QApplication, 
             assert len(zotero.notes) == 1
 
 
+async def test_a_lost_answer_says_that_it_is_not_known_until_it_was_looked_for(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    with ScriptedServer() as server, ZoteroServer() as zotero:
+        async with window(tmp_path, server, zotero, MemoryKeyring()) as on:
+            await proposed(on)
+            zotero.dialog("always")
+            zotero.cut_after_next_write = True
+            on.hands.click(on.button("acceptButton"))
+            await on.until_idle()
+            await shown(on, "unknown")
+            assert "Not known" in words(on)
+            assert "may have been written" in words(on)
+            assert "Not written" not in words(on)
+            on.hands.click(on.button("acceptButton"))
+            await shown(on, "written")
+            assert len(zotero.notes) == 1
+
+
 async def test_a_declined_proposal_is_folded_and_its_text_can_be_read(
     qapp: QApplication, tmp_path: Path
 ) -> None:
