@@ -1,7 +1,8 @@
 """The private file in which a web library is kept: what was fetched, up to which version, for which account.
 
-Fetching writes into one file, a page a transaction, so that nothing that arrived is lost when it breaks off.
-Readers only ever see a copy of a complete state, made by `published`. Everything here blocks.
+What arrives is stored a page a transaction, apart from the tables, so that nothing of it is lost when it
+breaks off; a library's tables change only by `finish`, from one complete state to the next. Readers see a
+copy of the tables, made by `published`. Everything here blocks.
 """
 
 from __future__ import annotations
@@ -11,18 +12,22 @@ import hashlib
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from bibgenie_desktop.domain.errors import LibraryUnavailable
 from bibgenie_desktop.zotero.online import web_tables
-from bibgenie_desktop.zotero.online.web_tables import Writer
+from bibgenie_desktop.zotero.online.web_arriving import Arriving
+from bibgenie_desktop.zotero.online.web_tables import Kind, Writer
 
 FILE: Final = "web.sqlite"
 FILES: Final = "storage"
 """Where downloaded files lie, laid out as in Zotero's own directory."""
+NEW: Final = ".sqlite.new"
+"""How the names of copies end that are being made."""
 _OURS: Final = ("library-*.sqlite*", "index.sqlite*")
 
 
@@ -37,12 +42,13 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class CachedLibrary:
-    """`u` or `g<groupID>`, and the version up to which all of it was fetched (0: not yet)."""
+    """`u` or `g<groupID>`, and the version up to which all of it was fetched, if it was."""
 
     id: str
     name: str
     row: int
     version: int
+    complete: bool
 
 
 class WebCache:
@@ -80,10 +86,13 @@ class WebCache:
 
     def libraries(self) -> tuple[CachedLibrary, ...]:
         sql = (
-            "SELECT l.id, coalesce(g.name, ''), l.libraryID, l.version FROM libraries l"
+            "SELECT l.id, coalesce(g.name, ''), l.libraryID, l.version, l.complete FROM libraries l"
             " LEFT JOIN groups g USING (libraryID) ORDER BY l.libraryID"
         )
-        return tuple(CachedLibrary(*row) for row in self._open().execute(sql))
+        rows = self._open().execute(sql)
+        return tuple(
+            CachedLibrary(id, name, row, version, bool(all_)) for id, name, row, version, all_ in rows
+        )
 
     def use_libraries(self, names: Sequence[tuple[str, str]]) -> tuple[CachedLibrary, ...]:
         """Exactly these libraries, by id and name: new ones are empty, the others of the file are removed."""
@@ -102,28 +111,45 @@ class WebCache:
                     )
         return self.libraries()
 
-    def finish(self, library: CachedLibrary, version: int) -> None:
-        """All of this library up to a version is here."""
+    def finish(
+        self,
+        library: CachedLibrary,
+        version: int,
+        kept: Mapping[Kind, Collection[str]],
+        gone: Mapping[Kind, Iterable[str]],
+        gone_settings: Iterable[str] = (),
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        """All of this library up to a version has arrived: in one step it is what is shown.
+
+        Of what arrived the objects count that are `kept`; what `check` raises leaves the state before.
+        """
         with self.transaction() as db:
-            db.execute("UPDATE libraries SET version = ? WHERE libraryID = ?", (version, library.row))
+            writer = Writer(db, library.row)
+            Arriving(db, library.row).settle(writer, kept, check)
+            for kind, keys in gone.items():
+                writer.drop(kind, keys)
+            for name in gone_settings:
+                writer.drop_setting(name)
+            sql = "UPDATE libraries SET version = ?, complete = 1 WHERE libraryID = ?"
+            db.execute(sql, (version, library.row))
 
     def set_synced(self, now: int) -> None:
         """All libraries are complete."""
         with self.transaction() as db:
             db.execute("UPDATE account SET synced = ?", (now,))
-
-    def counts(self) -> tuple[int, int]:
-        """(items on the top level that are shown, libraries)."""
         db = self._open()
-        items = db.execute(
-            "SELECT count(*) FROM items JOIN itemTypes USING (itemTypeID) WHERE NOT deleted"
-            " AND typeName NOT IN ('attachment', 'note', 'annotation')"
-        ).fetchone()[0]
-        return int(items), int(db.execute("SELECT count(*) FROM libraries").fetchone()[0])
+        free, pages = (
+            int(db.execute(f"PRAGMA {of}").fetchone()[0]) for of in ("freelist_count", "page_count")
+        )
+        if free * 2 > pages:  # a first run has just moved everything from one place to another
+            with contextlib.suppress(sqlite3.Error):  # no space to spare for it
+                db.execute("VACUUM")
 
     def mark(self) -> str:
         """The name of the complete state of each library; what is half fetched does not count."""
-        versions = [f"{library.id}:{library.version}:{library.name}" for library in self.libraries()]
+        known = [library for library in self.libraries() if library.complete]
+        versions = [f"{library.id}:{library.version}:{library.name}" for library in known]
         text = "\n".join((str(web_tables.LAYOUT), *versions))
         return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:24]
 
@@ -143,28 +169,44 @@ class WebCache:
 
     @contextlib.contextmanager
     def writing(self, library: CachedLibrary) -> Iterator[Writer]:
-        """A transaction that writes objects of a library."""
+        """A transaction that writes objects of a library into its tables."""
         with self.transaction() as db:
             yield Writer(db, library.row)
 
-    def versions(self, library: CachedLibrary, kind: web_tables.Kind) -> dict[str, int]:
+    @contextlib.contextmanager
+    def arriving(self, library: CachedLibrary) -> Iterator[Arriving]:
+        """A transaction that stores what arrives of a library's next state."""
+        with self.transaction() as db:
+            yield Arriving(db, library.row)
+
+    def versions(self, library: CachedLibrary, kind: Kind) -> dict[str, int]:
+        """Of the objects that are in the tables."""
         return Writer(self._open(), library.row).versions(kind)
 
-    def published(self) -> Path:
-        """The copy of the last complete state that readers are given, made if there is none yet.
+    def fetched(self, library: CachedLibrary, kind: Kind) -> dict[str, int]:
+        """The newest versions that are here, in the tables or arrived."""
+        return self.versions(library, kind) | Arriving(self._open(), library.row).versions(kind)
 
-        It is to be made as soon as a state is complete, before anything newer is written.
-        """
+    def setting_names(self, library: CachedLibrary) -> set[str]:
+        return Writer(self._open(), library.row).setting_names()
+
+    def published(self) -> Path:
+        """The copy of the libraries' last complete states that readers get, made if there is none yet."""
         target = (self.folder / f"library-{self.mark()}.sqlite").absolute()
-        if not target.is_file():
-            unfinished = target.with_suffix(".new")
-            try:
+        if target.is_file():
+            return target
+        unfinished: Path | None = None
+        try:
+            handle, name = tempfile.mkstemp(prefix="library-", suffix=NEW, dir=self.folder)
+            os.close(handle)
+            unfinished = Path(name)
+            self._open().execute("VACUUM INTO ?", (name,))
+            _only_complete(unfinished)
+            unfinished.replace(target)
+        except (OSError, sqlite3.Error) as error:
+            if unfinished is not None:
                 unfinished.unlink(missing_ok=True)
-                os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-                self._open().execute("VACUUM INTO ?", (str(unfinished),))
-                unfinished.replace(target)
-            except (OSError, sqlite3.Error) as error:
-                raise _unusable(self.folder) from error
+            raise _unusable(self.folder) from error
         return target
 
     def clear(self) -> None:
@@ -209,6 +251,18 @@ class WebCache:
         with contextlib.closing(sqlite3.connect(unfinished, isolation_level=None)) as db:
             web_tables.create(db)
         unfinished.replace(path)
+
+
+def _only_complete(copy: Path) -> None:
+    """Takes out of a copy what has arrived of libraries that are not complete."""
+    with contextlib.closing(sqlite3.connect(copy, isolation_level=None)) as db:
+        db.execute("PRAGMA journal_mode=OFF")  # a copy that is not finished is thrown away
+        db.execute("PRAGMA foreign_keys=ON")
+        half = "SELECT EXISTS (SELECT 1 FROM arriving) OR EXISTS (SELECT 1 FROM libraries WHERE NOT complete)"
+        if db.execute(half).fetchone()[0]:
+            db.execute("DELETE FROM arriving")
+            db.execute("DELETE FROM libraries WHERE NOT complete")
+            db.execute("VACUUM")
 
 
 def stored_file(database: Path, library: str, key: str) -> tuple[str, int]:

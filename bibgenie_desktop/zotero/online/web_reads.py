@@ -76,7 +76,8 @@ class WebReads:
     def item_versions(self, library: str, since: int) -> tuple[int, dict[str, int]] | None:
         """(version of the library, versions of the items changed since, by key); None: nothing changed."""
         client = self._client(library)
-        self._http.headers["If-Modified-Since-Version"] = str(since)
+        if since:  # a library in which nothing was ever put has the version 0
+            self._http.headers["If-Modified-Since-Version"] = str(since)
         try:
             found = self._ask(client, lambda: client.item_versions(since=since, includeTrashed=1))
         except _NotModified:

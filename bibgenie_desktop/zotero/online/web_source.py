@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -18,11 +19,13 @@ from bibgenie_desktop.zotero.local.reader import read_contents
 from bibgenie_desktop.zotero.model.library import Contents
 from bibgenie_desktop.zotero.online.errors import ZoteroError
 from bibgenie_desktop.zotero.online.web_account import WebAccount
-from bibgenie_desktop.zotero.online.web_cache import WebCache
+from bibgenie_desktop.zotero.online.web_cache import NEW, WebCache
 from bibgenie_desktop.zotero.online.web_progress import SyncProgress
 from bibgenie_desktop.zotero.source import SourceKind, Taken
 
 POLL_S: Final = 3600.0
+OLD_S: Final = 3600.0
+"""A copy that was begun so long ago is not being made any more."""
 
 
 class WebSource:
@@ -109,5 +112,6 @@ class WebSource:
         for path in target.parent.glob("library-*.sqlite*"):
             if path.name != target.name:
                 with contextlib.suppress(OSError):  # Windows keeps a file that is still open; next time, then
-                    path.unlink()
+                    if not path.name.endswith(NEW) or path.stat().st_mtime < time.time() - OLD_S:
+                        path.unlink()
         return target

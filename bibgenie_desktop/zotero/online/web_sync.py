@@ -2,8 +2,8 @@
 
 For each library: which items changed since the version the cache has (nothing, where the server says 304),
 its collections, searches and settings, the items themselves a hundred at a time, what was deleted. Whatever
-arrives is stored at once and is not fetched again after an interruption; the version counts only when all of
-it is there. Blocks; meant for a thread.
+arrives is stored at once and is not fetched again after an interruption; it is shown, and the version counts,
+only when all of it is there. Blocks; meant for a thread.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class _Wanted:
 
     def take(self, page: Page) -> None:
         for entry in page.objects:
-            key, version = said(entry.get("key")), number(entry.get("version"))
+            key, version = said(entry.get("key")), max(1, number(entry.get("version")))
             self.done += self._have.get(key, 0) < self.expected.get(key, 0) <= version
             self._have[key] = version
 
@@ -127,31 +127,34 @@ class WebSync:
         if found is None:
             return False
         version, expected = found
-        if since and version == since:
+        if library.complete and version == since:
             return False
+        with self._cache.arriving(library) as arriving:
+            arriving.begin(since)
         kept: dict[Kind, set[str]] = {"items": set(expected)}
         kept["collections"] = self._small(
             library, "collections", lambda: self._reads.collections(library.id, since)
         )
         kept["searches"] = self._small(library, "searches", lambda: self._reads.searches(library.id, since))
         settings = self._patiently(lambda: self._reads.settings(library.id, since))
-        with self._cache.writing(library) as writer:
+        with self._cache.arriving(library) as arriving:
             for name, value in settings.items():
-                writer.put_setting(name, value)
+                arriving.put_setting(name, value)
         self._items(library, since, expected)
-        self._drop(library, since, kept)
-        self._cache.finish(library, version)
+        gone, gone_settings = self._gone(library, since, kept, set(settings))
+        self._report(replace(self._now, phase="storing", done=0, total=0))
+        self._cache.finish(library, version, kept, gone, gone_settings, self._check)
         return True
 
     def _small(self, library: CachedLibrary, kind: Kind, ask: Callable[[], Iterator[Page]]) -> set[str]:
         """Collections or searches, all pages of them; their keys."""
         objects = [entry for page in self._patiently(lambda: list(ask())) for entry in page.objects]
-        with self._cache.writing(library) as writer:
-            writer.put(kind, objects)
+        with self._cache.arriving(library) as arriving:
+            arriving.put(kind, objects)
         return {str(entry.get("key")) for entry in objects}
 
     def _items(self, library: CachedLibrary, since: int, expected: dict[str, int]) -> None:
-        wanted = _Wanted(expected, self._cache.versions(library, "items"))
+        wanted = _Wanted(expected, self._cache.fetched(library, "items"))
         tries, before = 0, -1
         while len(missing := wanted.missing()) > BULK and len(missing) != before:
             # Oldest first: what an interrupted run has stored are the pages at the front.
@@ -172,25 +175,21 @@ class WebSync:
 
     def _store(self, library: CachedLibrary, page: Page, wanted: _Wanted) -> None:
         self._check()
-        with self._cache.writing(library) as writer:
-            writer.put("items", page.objects)
+        with self._cache.arriving(library) as arriving:
+            arriving.put("items", page.objects)
         wanted.take(page)
         self._report(replace(self._now, done=wanted.done, total=len(wanted.expected)))
 
-    def _drop(self, library: CachedLibrary, since: int, kept: dict[Kind, set[str]]) -> None:
-        if since:
-            gone = self._patiently(lambda: self._reads.deleted(library.id, since))
-            keys = {kind: set(found) - kept.get(kind, set()) for kind, found in gone.keys.items()}
-            settings = gone.settings
-        else:
-            # A first run that was interrupted may have stored what was deleted meanwhile.
+    def _gone(
+        self, library: CachedLibrary, since: int, kept: dict[Kind, set[str]], settings: set[str]
+    ) -> tuple[dict[Kind, set[str]], set[str]]:
+        """Which objects of each kind, and which settings, are there no more."""
+        if not since:  # all of it was asked for
             keys = {kind: self._cache.versions(library, kind).keys() - kept[kind] for kind in kept}
-            settings = ()
-        with self._cache.writing(library) as writer:
-            for kind, found in keys.items():
-                writer.drop(kind, found)
-            for name in settings:
-                writer.drop_setting(name)
+            return keys, self._cache.setting_names(library) - settings
+        gone = self._patiently(lambda: self._reads.deleted(library.id, since))
+        keys = {kind: set(found) - kept.get(kind, set()) for kind, found in gone.keys.items()}
+        return keys, set(gone.settings) - settings
 
     # -- patience
 

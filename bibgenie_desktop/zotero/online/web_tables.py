@@ -34,14 +34,17 @@ from bibgenie_desktop.zotero.online.web_values import (
 
 Kind = Literal["items", "collections", "searches"]
 
-LAYOUT: Final = 1
+LAYOUT: Final = 2
 """Another number: the tables are of another version and the library is fetched anew."""
 
 TABLES: Final = """
 CREATE TABLE version (schema TEXT PRIMARY KEY, version INT NOT NULL);
 CREATE TABLE account (userID INTEGER PRIMARY KEY, name TEXT NOT NULL, synced INT NOT NULL DEFAULT 0);
 CREATE TABLE libraries (libraryID INTEGER PRIMARY KEY, type TEXT NOT NULL, id TEXT NOT NULL UNIQUE,
-    version INT NOT NULL DEFAULT 0);
+    version INT NOT NULL DEFAULT 0, complete INT NOT NULL DEFAULT 0);
+CREATE TABLE arriving (turn INTEGER PRIMARY KEY, libraryID INT NOT NULL
+    REFERENCES libraries ON DELETE CASCADE, kind TEXT NOT NULL, key TEXT NOT NULL, version INT NOT NULL,
+    object TEXT NOT NULL, UNIQUE (libraryID, kind, key));
 CREATE TABLE groups (groupID INTEGER PRIMARY KEY, libraryID INT NOT NULL UNIQUE
     REFERENCES libraries ON DELETE CASCADE, name TEXT NOT NULL);
 CREATE TABLE users (userID INTEGER PRIMARY KEY, name TEXT NOT NULL);
@@ -138,10 +141,15 @@ class Writer:
 
     def put_setting(self, name: str, value: object) -> None:
         sql = "INSERT OR REPLACE INTO syncedSettings VALUES (?, ?, ?)"
-        self._db.execute(sql, (name, self._row, as_json(value)))
+        self._db.execute(sql, (said(name), self._row, as_json(value)))
 
     def drop_setting(self, name: str) -> None:
-        self._db.execute("DELETE FROM syncedSettings WHERE setting = ? AND libraryID = ?", (name, self._row))
+        sql = "DELETE FROM syncedSettings WHERE setting = ? AND libraryID = ?"
+        self._db.execute(sql, (said(name), self._row))
+
+    def setting_names(self) -> set[str]:
+        sql = "SELECT setting FROM syncedSettings WHERE libraryID = ?"
+        return {name for (name,) in self._db.execute(sql, (self._row,))}
 
     # -- objects
 
@@ -199,7 +207,7 @@ class Writer:
             text = said(value)
             if name in NO_FIELDS or name.startswith("annotation") or not text:
                 continue
-            base = BASE_FIELDS.get(name, name)
+            base = BASE_FIELDS.get(name, said(name))
             if base == "date":
                 text = multipart(text, parsed)
             elif name == "accessDate":

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from bibgenie_desktop.domain.mend import mended_text
 from bibgenie_desktop.zotero.notes.markup import pieces
 
 _PARSED: Final = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
@@ -16,15 +17,16 @@ _YEAR: Final = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
 _TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z?")
 _LONGEST_TITLE: Final = 120
 _READ_FOR_TITLE: Final = 20_000
+_DEEPEST: Final = 20
 _LINES: Final = frozenset(
     {"p", "div", "br", "h1", "h2", "h3", "h4", "h5", "h6", "li", "tr", "pre", "blockquote"}
 )
 
 
 def said(value: object) -> str:
-    """A text as it is, numbers as text, nothing else."""
+    """A text as it is, half characters mended, numbers as text, nothing else."""
     if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+        return value if value.isascii() else mended_text(value)
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
 
 
@@ -90,9 +92,27 @@ def relations(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     for predicate, objects in part(data, "relations").items():
         for target in objects if isinstance(objects, list) else [objects]:
             if isinstance(target, str):
-                found.append((predicate, target))
+                found.append((said(predicate), said(target)))
     return found
 
 
 def as_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    """What a table can hold, whatever it is: half characters are mended, what lies too deep is left out."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        text.encode()
+    except (UnicodeEncodeError, RecursionError):
+        text = json.dumps(_flat(value, _DEEPEST), ensure_ascii=False, separators=(",", ":"))
+    return text
+
+
+def _flat(value: object, levels: int) -> object:
+    if isinstance(value, str):
+        return mended_text(value)
+    if isinstance(value, dict | list) and not levels:
+        return None
+    if isinstance(value, dict):
+        return {mended_text(name): _flat(each, levels - 1) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_flat(each, levels - 1) for each in value]
+    return value

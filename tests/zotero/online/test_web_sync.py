@@ -353,6 +353,6 @@ def test_objects_of_a_wrong_form_are_left_out_and_hide_nothing(tmp_path: Path) -
         account = account_in(tmp_path, org.address)
         sync(account)
     contents = contents_in(account)
-    assert contents.items["u-BAD22222"].title == "? half"
+    assert contents.items["u-BAD22222"].title == "\ufffd half"
     assert [i for i in contents.items if "/" in i] == []
     assert len([i for i in contents.items.values() if i.title.startswith("Work")]) == 3
