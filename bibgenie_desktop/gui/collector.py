@@ -9,9 +9,12 @@ from __future__ import annotations
 import gc
 from typing import Final
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtGui import QGuiApplication
 
 EVERY_MS: Final = 1_000
+PATIENCE: Final = 60
+"""Collections of the middle generation, ten minutes of work, for which a full one waits until nobody looks."""
 
 
 class Collector(QObject):
@@ -35,8 +38,11 @@ class Collector(QObject):
         gc.enable()
 
     def _on_timeout(self) -> None:
-        """The thresholds that Python itself would keep."""
-        counts, limits = gc.get_count(), gc.get_threshold()
+        """The thresholds that Python itself would keep, but that a full collection, which takes some 20 ms of
+        the event loop, waits until the person is in another application."""
+        counts, limits = gc.get_count(), list(gc.get_threshold())
+        if QGuiApplication.applicationState() is Qt.ApplicationState.ApplicationActive:
+            limits[2] = max(limits[2], PATIENCE)
         for generation in (2, 1, 0):
             if counts[generation] > limits[generation]:
                 gc.collect(generation)
