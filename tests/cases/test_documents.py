@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import textwrap
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from bibgenie_desktop.zotero.files.garbled import garbled
-from tests.services.tools.test_hostile_documents import Shelf, others_are_read, pdf
+from tests.services.tools.test_hostile_documents import Shelf, archive, book, others_are_read, pdf
 from tests.services.tools.test_library_tools import Desk
 from tests.services.tools.test_library_tools import desk as tools
 from tests.test_cases_zotero import pages
-from tests.zotero.helpers import opened_library
+from tests.zotero.helpers import generated, opened_library
 
 
 @pytest.fixture
@@ -230,3 +231,71 @@ def test_cookjohn_56_language_is_not_taken_for_bad_fonts(text: str) -> None:
 )
 def test_cookjohn_56_the_usual_mix_ups_are_told(stored: str, read: str) -> None:
     assert garbled("睡眠記憶研究的結果と意味".encode(stored, "ignore").decode(read, "replace") * 4)
+
+
+WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+OTHER = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+PARAGRAPH = b"<w:document><w:body><w:p><w:r><w:t>words of it</w:t></w:r></w:p></w:body></w:document>"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "make", "told"),
+    [
+        ("a.txt", "text/plain", lambda _: b"words of it", ""),
+        ("a.md", "text/markdown", lambda _: b"# Title\n\nwords of it", ""),
+        ("a.html", "text/html", lambda _: b"<p>words of it</p>", ""),
+        ("a.xhtml", "application/xhtml+xml", lambda _: b"<html><p>words of it</p></html>", ""),
+        ("a.docx", WORD, lambda p: archive(p, {"word/document.xml": PARAGRAPH}), ""),
+        ("a.docx", "", lambda p: archive(p, {"word/document.xml": PARAGRAPH}), ""),
+        ("a.epub", "application/epub+zip", lambda p: book(p, a_xhtml=b"<p>words of it</p>"), ""),
+        ("a.pptx", OTHER, lambda p: archive(p, {"ppt/a.xml": b"x"}), "presentation"),
+        ("a.png", "image/png", lambda _: b"\x89PNG", "image/png"),
+        ("a.zip", "application/zip", lambda p: archive(p, {"a": b"x"}), "application/zip"),
+        ("a.bin", "application/octet-stream", lambda _: b"\x00\x01", "octet-stream"),
+    ],
+)
+async def test_54yyyu_265_every_kind_of_file_is_text_or_one_clear_sentence(
+    shelf: Shelf, tmp_path: Path, name: str, kind: str, make: Callable[[Path], bytes], told: str
+) -> None:
+    """54yyyu#265."""
+    shelf.put(make(tmp_path / "made"), name, kind)
+    async with tools(tmp_path, shelf.data_dir) as d:
+        att = d.item("Promoting memory").attachments[0].id
+        if told:
+            assert told in await d.error("read_document", attachment_id=att)
+        else:
+            assert "words of it" in (await d.run("read_document", attachment_id=att)).text
+            found = await d.data("find_in_document", attachment_id=att, query="words of it")
+            assert found["total"] == 1
+
+
+async def test_zotero_3392_links_of_annotations_have_a_page_or_a_place_in_the_book(tmp_path: Path) -> None:
+    """zotero#3392. As a model and a person get them: never `page=NaN`, in a book never a page."""
+    data_dir = generated(tmp_path / "lib", "--items", "37")
+    async with tools(tmp_path, data_dir) as d:
+        marks = (await d.data("get_annotations", limit=200))["annotations"]
+        kinds = {}
+        for mark in marks:
+            kind = d.library.contents.attachments[mark["attachment_id"]].kind
+            kinds.setdefault(kind, []).append(mark["link"])
+        assert {"pdf", "epub"} <= set(kinds)
+        for kind, links in kinds.items():
+            for link in links:
+                assert ("page=" in link) == (kind == "pdf"), link
+                assert not re.search(r"NaN|None|undefined|page=(&|$|0\b)", link), link
+        assert all("cfi=" in link or "annotation=" in link for link in kinds["epub"])
+
+
+async def test_54yyyu_389_a_linked_file_without_a_base_folder_is_counted_as_not_searched(
+    shelf: Shelf, tmp_path: Path
+) -> None:
+    """54yyyu#389. What the index leaves out is said with every answer of the full text."""
+    async with tools(tmp_path / "one", shelf.data_dir) as d:
+        await d.library.index_texts()
+        before = (await d.data("search_fulltext", query="sleep"))["coverage"]
+    shelf.register("attachments:hu.pdf", mode=2)
+    async with tools(tmp_path / "two", shelf.data_dir) as d:
+        await d.library.index_texts()
+        after = (await d.data("search_fulltext", query="sleep"))["coverage"]
+        assert after["without_text"] == before["without_text"] + 1
+        assert after["indexed"] == before["indexed"] - 1
