@@ -96,6 +96,7 @@ def build(
     `helpers` starts others that read pieces as well.
     """
     with _new(target, database) as db, contextlib.closing(opened(database)) as zotero:
+        _hold_words(db, WORDS_HELD)
         with readable_tables():
             items = top_level(zotero)
         frame = read_frame(zotero)
@@ -239,7 +240,6 @@ def _new(target: Path, database: Path | None = None) -> Iterator[sqlite3.Connect
             db.execute("BEGIN")
             for statement in index_schema.TABLES.split(";\n"):
                 db.execute(statement)
-            _hold_words(db, WORDS_HELD)
             stack.enter_context(quiet_gc.loading())
             yield db
         db.execute("PRAGMA locking_mode=NORMAL").fetchall()

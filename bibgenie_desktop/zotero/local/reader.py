@@ -109,10 +109,13 @@ def _decoded(connection: sqlite3.Connection, read: Callable[[], T]) -> T:
 
 def read_frame(connection: sqlite3.Connection) -> Contents:
     """Libraries, collections, colours, saved searches and the trash: all but items and what hangs below."""
-    with readable_tables():
+
+    def read() -> Contents:
         binned = [row for (row,) in Tables(connection).rows("deletedItems", "itemID")]
         tables = SomeItems(connection, binned)
         return _Reader(tables, Shared(tables), {}, relations=False, trash=True).contents()
+
+    return _decoded(connection, read)
 
 
 @contextlib.contextmanager

@@ -58,6 +58,22 @@ def of_many_scripts(db: sqlite3.Connection) -> None:
     db.execute("UPDATE itemDataValues SET value = ? || valueID WHERE valueID % 4 = 0", (odd,))
 
 
+def badly_encoded(db: sqlite3.Connection) -> None:
+    """Also in the trash, and in names of collections, groups and searches."""
+    bad = "CAST(X'C3286162' AS TEXT) || {}"
+    db.execute("INSERT OR IGNORE INTO deletedItems (itemID) SELECT itemID FROM itemCreators LIMIT 3")
+    for table, column, row in (
+        ("itemDataValues", "value", "valueID"),
+        ("creators", "lastName", "creatorID"),
+        ("tags", "name", "tagID"),
+        ("collections", "collectionName", "collectionID"),
+        ("groups", "name", "groupID"),
+        ("itemAnnotations", "text", "itemID"),
+        ("itemAttachments", "path", "itemID"),
+    ):
+        db.execute(f"UPDATE {table} SET {column} = {bad.format(row)} WHERE {row} % 2")
+
+
 def with_gaps(db: sqlite3.Connection) -> None:
     """Rows that others name are gone."""
     for table, row in (("creators", "creatorID"), ("tags", "tagID"), ("collections", "collectionID")):
@@ -158,7 +174,7 @@ def with_nothing(db: sqlite3.Connection) -> None:
 
 
 ODD: Sequence[Odd] = (
-    *(as_blobs, as_numbers, with_signs, of_many_scripts, with_gaps, in_another_order),
+    *(as_blobs, as_numbers, badly_encoded, with_signs, of_many_scripts, with_gaps, in_another_order),
     *(hanging_anywhere, in_no_library, in_circles, without_tables, with_nothing),
 )
 
@@ -221,7 +237,7 @@ def rows_in(path: Path) -> dict[str, list[tuple[object, ...]]]:
 
 
 @pytest.mark.parametrize(
-    "odd", [as_blobs, as_numbers, with_signs, hanging_anywhere], ids=lambda o: o.__name__
+    "odd", [as_blobs, badly_encoded, with_signs, hanging_anywhere], ids=lambda o: o.__name__
 )
 def test_what_other_processes_read_is_written_as_what_this_one_reads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odd: Odd
