@@ -34,6 +34,8 @@ CASES = ROOT.parent / "shared" / "cases.md"
 HERE = "test_cases_zotero.py"
 LIVE = "zotero/local/test_live_writer.py"
 WINDOW = "gui/test_window.py"
+LIBS, DOCS, TALKS = (f"cases/test_{name}.py" for name in ("libraries", "documents", "conversations"))
+CASES_WINDOW = "gui/test_cases_window.py"
 
 PROVED: dict[str, tuple[str, ...]] = {
     "54yyyu/zotero-mcp#52": (
@@ -50,16 +52,20 @@ PROVED: dict[str, tuple[str, ...]] = {
         f"{HERE}::test_lit_lake_16_a_note_that_cannot_be_parsed_hides_nothing_else",
         "zotero/local/test_reader.py::test_one_unreadable_text_does_not_hide_the_other_items",
         "zotero/files/test_fuzz.py::test_mutated_notes_keep_coming_out_as_text",
+        f"{LIBS}::test_lit_lake_16_a_note_that_cannot_be_converted_is_named_and_hides_no_other",
+        f"{LIBS}::test_lit_lake_16_numbers_that_are_none_are_no_reason_to_lose_a_note",
     ),
     "54yyyu#85": (
         f"{HERE}::test_54yyyu_85_every_tool_reads_the_directory_that_the_profile_names",
         "zotero/local/test_discovery.py::test_a_custom_data_directory_is_found_on_every_system",
         "zotero/local/test_discovery.py::test_several_profiles_are_offered_with_the_default_one_first",
+        f"{LIBS}::test_54yyyu_85_a_directory_named_by_the_environment_is_the_one_of_every_tool_and_command",
     ),
     "54yyyu#389": (
         f"{HERE}::test_54yyyu_389_a_linked_file_without_a_base_folder_is_named_not_left_out",
         "zotero/test_service.py::test_linked_files_use_the_base_directory_of_the_profile",
         "zotero/files/test_attachments.py::test_a_relative_link_without_a_base_directory_says_so",
+        f"{DOCS}::test_54yyyu_389_a_linked_file_without_a_base_folder_is_counted_as_not_searched",
     ),
     "zotero#5483": (
         "services/tools/test_hostile_documents.py::test_a_path_of_windows_lies_on_another_computer",
@@ -70,6 +76,7 @@ PROVED: dict[str, tuple[str, ...]] = {
         "zotero/files/test_books.py::test_word_processor_files_give_their_paragraphs",
         "zotero/files/test_books.py::test_web_pages_and_texts_are_read_in_their_encoding",
         "services/tools/test_library_tools.py::test_what_cannot_be_read_is_explained",
+        f"{DOCS}::test_54yyyu_265_every_kind_of_file_is_text_or_one_clear_sentence",
     ),
     "54yyyu#233": (
         "zotero/local/test_reader.py::test_a_trashed_collection_takes_its_subcollections_with_it",
@@ -84,19 +91,25 @@ PROVED: dict[str, tuple[str, ...]] = {
         f"{HERE}::test_54yyyu_163_without_a_scope_all_libraries_are_searched_and_rows_say_which",
         "services/tools/test_search_fulltext.py::test_scopes_pages_and_relaxing_are_said",
         "services/tools/test_library_tools.py::test_an_empty_result_states_its_scope",
+        f"{LIBS}::test_54yyyu_163_every_tool_looks_everywhere_and_its_rows_name_their_library",
     ),
     "54yyyu PR#198": (
         f"{HERE}::test_54yyyu_198_a_slow_document_holds_up_no_search_and_can_be_cancelled",
         "zotero/test_service.py::test_the_loop_is_never_blocked_by_loading",
         "services/library/test_browsing.py::test_lists_of_a_large_library_leave_the_loop_free",
+        "cases/test_scale.py::test_54yyyu_198_no_question_loads_the_library",
+        "cases/test_scale.py::test_54yyyu_198_many_questions_at_once_are_answered_and_each_can_be_given_up",
     ),
     "54yyyu#431": (
         "zotero/files/test_documents.py::test_a_poisoned_file_costs_one_error_and_the_next_question_is_answered",
         "zotero/files/test_documents.py::test_questions_queue_behind_a_hanging_one_without_losing_their_own_time",
+        f"{DOCS}::test_54yyyu_431_a_poisoned_outline_is_read_as_far_as_it_goes",
+        f"{DOCS}::test_54yyyu_431_an_outline_that_takes_its_reader_down_is_one_error",
     ),
     "beaver#100": (
         f"{HERE}::test_beaver_100_the_last_of_1500_pages_is_read_alone",
         "services/tools/test_hostile_documents.py::test_the_last_of_1500_pages_is_read_and_the_others_are_left",
+        f"{DOCS}::test_beaver_100_1500_heavy_pages_are_read_within_bounded_memory",
     ),
     "llm-for-zotero#282": (
         "zotero/files/test_documents.py::test_each_unreadable_file_has_a_sentence_of_its_own",
@@ -106,6 +119,9 @@ PROVED: dict[str, tuple[str, ...]] = {
     "cookjohn#56": (
         f"{HERE}::test_cookjohn_56_mojibake_is_flagged_and_zoteros_own_extract_is_read_if_it_is_better",
         "zotero/files/test_books.py::test_badly_extracted_text_is_told_from_language",
+        f"{DOCS}::test_cookjohn_56_words_in_bad_fonts_are_not_called_missing",
+        f"{DOCS}::test_cookjohn_56_an_extract_as_bad_as_the_fonts_is_not_preferred",
+        f"{DOCS}::test_cookjohn_56_the_usual_mix_ups_are_told",
     ),
     "eric-tramel/zoty#16": (
         "zotero/model/test_fields.py::test_dates_have_a_year_a_text_and_an_order",
@@ -117,11 +133,15 @@ PROVED: dict[str, tuple[str, ...]] = {
         "services/library/test_browsing.py::test_dois_citation_keys_and_dragged_references_find_their_work",
     ),
     "54yyyu#70": ("services/tools/test_browsing_tools.py::test_three_thousand_tags_are_paged_without_loss",),
-    "zotero#3392": ("zotero/model/test_links.py::test_books_and_snapshots_never_get_a_page",),
+    "zotero#3392": (
+        "zotero/model/test_links.py::test_books_and_snapshots_never_get_a_page",
+        f"{DOCS}::test_zotero_3392_links_of_annotations_have_a_page_or_a_place_in_the_book",
+    ),
     "beaver#267": (
         "zotero/citing/test_quote_table.py::test_in_real_files_a_quote_verifies_and_its_near_misses_do_not",
         "zotero/test_service.py::test_a_quote_is_looked_up_on_its_page",
         "gui/test_conversation_view.py::test_citation_card_opens_its_page",
+        f"{CASES_WINDOW}::test_beaver_267_the_card_shows_the_quote_and_whether_it_was_found",
     ),
     "54yyyu#503": (
         "zotero/online/test_note_html.py::test_54yyyu_503_llm4z_101_tables_formulas_and_citations_survive_both_ways",
@@ -131,10 +151,16 @@ PROVED: dict[str, tuple[str, ...]] = {
         "gui/test_markdown.py::test_formula_is_told_from_money_and_code",
         "gui/test_markdown.py::test_formula_is_drawn_with_ink",
         "gui/test_markdown.py::test_bad_tex_is_shown_as_it_was_written",
+        "gui/test_formulas.py::test_llm4z_104_a_formula_is_found_in_all_its_signs_and_drawn",
+        "gui/test_formulas.py::test_llm4z_238_what_stands_under_a_root_or_a_bar_is_drawn",
+        "gui/test_formulas.py::test_llm4z_104_words_on_lines_that_begin_with_an_equals_sign_are_all_shown",
+        "gui/test_formulas.py::test_gwdg_144_prices_are_no_formulas",
     ),
     "papersgpt#66": (
         "providers/test_http_provider.py::test_model_ids_with_colons_and_slashes_arrive_as_they_are",
         "settings/test_models.py::test_reference_is_split_at_its_first_slash",
+        f"{TALKS}::test_papersgpt_66_gemma3_12b_is_added_asked_and_still_chosen_after_a_restart",
+        f"{CASES_WINDOW}::test_papersgpt_66_gemma3_12b_is_added_and_chosen_in_the_window",
     ),
     "beaver#302": (
         "providers/test_http_provider.py::test_blank_key_sends_no_authorization",
@@ -168,6 +194,8 @@ PROVED: dict[str, tuple[str, ...]] = {
     "NousResearch/hermes-agent#71960": (
         "storage/test_sessions.py::test_fork_before_checkpoint_does_not_inherit_it",
         f"{WINDOW}::test_fork_opens_a_session_under_its_origin_and_can_be_undone",
+        f"{TALKS}::test_hermes_71960_a_fork_never_typed_in_is_there_after_a_restart_with_all_its_ancestors",
+        f"{CASES_WINDOW}::test_hermes_71960_a_fork_never_typed_in_stands_in_the_sidebar_after_a_restart",
     ),
     "open-webui#8928": (
         "storage/test_archive.py::test_an_archived_branch_keeps_every_message_and_comes_back",
@@ -176,6 +204,8 @@ PROVED: dict[str, tuple[str, ...]] = {
     "earendil-works/pi#7253": (
         "services/test_chat.py::test_nothing_to_compact_is_a_success_without_a_request",
         f"{WINDOW}::test_while_streaming_everything_the_table_forbids_is_disabled_with_its_reason",
+        f"{TALKS}::test_pi_7253_compact_while_it_compacts_by_itself_is_refused_with_a_reason_and_runs_nothing_twice",
+        f"{CASES_WINDOW}::test_pi_7253_compact_is_not_to_be_had_while_it_compacts_by_itself_and_says_why",
     ),
     "claude-code#10306": (
         "services/test_checkpoints.py::test_a_span_larger_than_the_window_is_read_whole_in_requests_that_fit",
@@ -183,17 +213,20 @@ PROVED: dict[str, tuple[str, ...]] = {
     "claude-code#9796": (
         "domain/test_checkpoint.py::test_invented_keys_are_struck_and_reported_known_ones_stay",
         "services/test_checkpoints.py::test_pins_enter_the_next_checkpoint_and_survive_every_later_one_also_in_a_fork",
+        f"{TALKS}::test_claude_code_9796_163_works_are_known_after_a_summary_that_names_one",
     ),
     "openswarm PR#62": ("services/test_chat.py::test_a_fork_before_a_checkpoint_does_not_inherit_it",),
     "anything-llm#2253": ("gui/test_conversation_view.py::test_text_is_followed_only_at_the_end",),
     "locally-uncensored#139": (
         "gui/test_conversation_view.py::test_ten_thousand_rows_open_at_once_at_the_end",
         "gui/test_conversation_view.py::test_delta_costs_little_however_long_the_text_is",
+        f"{CASES_WINDOW}::test_locally_uncensored_139_a_key_costs_the_same_among_2000_messages_as_among_two",
     ),
     "Aria#59/#64": (
         "gui/test_theme.py::test_pair_is_readable",
         "gui/test_theme.py::test_open_window_follows_the_text_scale",
         f"{WINDOW}::test_nothing_is_clipped_in_the_window",
+        f"{CASES_WINDOW}::test_aria_59_nothing_is_clipped_in_the_window_at_any_size_of_text",
     ),
     "keyring#710": (
         "gui/test_settings.py::test_without_a_keyring_the_key_can_be_kept_for_this_run",
@@ -206,7 +239,10 @@ PROVED: dict[str, tuple[str, ...]] = {
         "gui/test_money.py::test_the_dock_says_what_a_session_cost_and_where_it_went",
         "gui/test_attaching.py::test_dropped_export_comes_back_as_a_session_of_its_own",
     ),
-    "llm4z#195": ("gui/test_window_shape.py::test_the_window_comes_back_as_it_was_left",),
+    "llm4z#195": (
+        "gui/test_window_shape.py::test_the_window_comes_back_as_it_was_left",
+        f"{CASES_WINDOW}::test_llm4z_195_the_language_of_the_system_leaks_into_no_request",
+    ),
     "Aria#12": (f"{HERE}::test_aria_12_at_the_limit_of_steps_the_turn_answers_and_says_why",),
 }
 """By the first reference of each report."""

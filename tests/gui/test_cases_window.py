@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QLocale
-from PySide6.QtWidgets import QApplication, QToolButton
+from PySide6.QtWidgets import QApplication, QLabel, QToolButton
+from pytestqt.qtbot import QtBot
 
 from bibgenie_desktop.domain.parts import Draft
 from bibgenie_desktop.domain.states import Action, SessionState
 from bibgenie_desktop.gui import theme
+from bibgenie_desktop.gui.conversation.citation_card import CitationCard
+from bibgenie_desktop.gui.conversation.rows import CitationState, CitationView
 from bibgenie_desktop.gui.conversation.virtual_column import MOST_WIDGETS
 from bibgenie_desktop.gui.popovers.models import ModelSwitcher
 from bibgenie_desktop.gui.session_rows import SessionLine
@@ -240,3 +243,25 @@ def without_ids(bodies: list[Any]) -> list[Any]:
         [(m["role"], m.get("content"), [c["function"] for c in m.get("tool_calls", ())]) for m in messages]
         for messages in bodies
     ]
+
+
+# -- beaver#267: the card of a citation shows the quote and what became of looking for it
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ("verified", "Quote found word for word on page 218"),
+        ("paraphrase", "Not word for word, but close to what the page says"),
+        ("missing", "These words were not found there"),
+        ("unverified", "Not checked"),
+    ],
+)
+def test_beaver_267_the_card_shows_the_quote_and_whether_it_was_found(
+    qtbot: QtBot, light_theme: theme.Theme, state: CitationState, words: str
+) -> None:
+    card = CitationCard(CitationView("Hu 2020, p. 218", state, quote="reliably above zero", page="218"))
+    qtbot.addWidget(card)
+    shown = [label.text() for label in card.findChildren(QLabel)]
+    assert words in shown
+    assert any("reliably above zero" in text for text in shown)
