@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from heapq import merge
 from itertools import islice
 from typing import Final, TypeAlias
 
@@ -26,6 +24,7 @@ _OVERLAP: Final = 2_000
 """Longer than any phrase that is looked for."""
 _HEAD: Final = 8_192
 """Bytes of a text that are looked at first; mostly the words that were asked for stand there side by side."""
+_MOST_HEAD: Final = 131_072
 _RANKED: Final = """
 SELECT group_concat(row), group_concat(item, char(10)) FROM (
     SELECT d.row, d.item FROM document_words JOIN document d ON d.row = document_words.rowid
@@ -95,24 +94,26 @@ def search_texts(
             if item in places and len(places[item]) < MOST_TEXTS:
                 places[item].append(row)
         finder = _finder(text, mode)
-        hits = []
+        hits, head = [], _HEAD
         for item, its_rows in places.items():
             for row in its_rows:
                 full_id, kind, source, parts, blob = db.execute(_SHOWN, (row,)).fetchone()
-                found = tuple(_snippets(blob, finder, kind))
-                hits.append(TextHit(full_id.partition(":")[0], item, kind, source, parts, found))
+                found, needed = _snippets(blob, finder, kind, head)
+                head = min(max(_HEAD, needed + needed // 4), _MOST_HEAD)  # the next one is like this one
+                hits.append(TextHit(full_id.partition(":")[0], item, kind, source, parts, tuple(found)))
     return TextHits(tuple(items), tuple(hits))
 
 
-Finder: TypeAlias = Callable[[str], Iterator[tuple[int, int, str]]]
-"""Finds the places of what was asked for in a folded text: start, end, word."""
+Place: TypeAlias = tuple[int, int, str]
+"""Start, end, word."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Finder:
-    """`different` is how many words a place can have at most, None where that is not known beforehand."""
+    """`places` finds what was asked for in a folded text; `different` is how many words a stretch can have at
+    most, None where that is not known beforehand."""
 
-    places: Finder
+    places: Callable[[str], list[Place]]
     different: int | None
     longest: int
 
@@ -123,76 +124,86 @@ def _finder(text: str, mode: Mode) -> _Finder:
     longest = max(map(len, found), default=0)
     if mode == "phrase":
         pattern = re.compile(r"[\W_]+".join(re.escape(w) for w in found) or r"(?!)")
-        return _Finder(lambda folded: _matches(folded, pattern), None, longest)
-    return _Finder(
-        lambda folded: _apart(merge(*(_beginnings(folded, w) for w in found))), len(found), longest
-    )
+        return _Finder(lambda folded: list(islice(_matches(folded, pattern), _LOOKED_AT)), None, longest)
+    return _Finder(lambda folded: _places(folded, found), len(found), longest)
 
 
-def _beginnings(folded: str, word: str) -> Iterator[tuple[int, int, str]]:
-    """Where a word begins, by its place and the longer one first."""
-    inside, length = is_cjk(word), len(word)
-    start = folded.find(word)
-    while start >= 0:
-        before = folded[start - 1] if start else " "
-        if inside or not (before.isalnum() or before == "_"):
-            yield start, -length, word
-        start = folded.find(word, start + 1)
-
-
-def _apart(places: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
-    """Those that do not begin within the one before."""
+def _places(folded: str, asked: Sequence[str]) -> list[Place]:
+    """The first places that do not begin within the one before, of two at one place the longer."""
+    found = [place for word in asked for place in _beginnings(folded, word)]
+    found.sort()
+    apart: list[Place] = []
     last = 0
-    for start, length, word in places:
+    for start, length, word in found:
         if start >= last:
             last = start - length
-            yield start, last, word
+            apart.append((start, last, word))
+            if len(apart) == _LOOKED_AT:
+                break
+    return apart
 
 
-def _snippets(blob: bytes, finder: _Finder, kind: str) -> list[Snippet]:
-    """The stretches with the most different words, in the order of the text.
+def _beginnings(folded: str, word: str) -> list[Place]:
+    """Where a word begins, its length negative; as many as are needed, since Chinese words can overlap."""
+    inside, length, find = is_cjk(word), -len(word), folded.find
+    most = _LOOKED_AT * len(word) if inside else _LOOKED_AT
+    found: list[Place] = []
+    start = find(word)
+    while start >= 0:
+        before = folded[start - 1] if start else " "
+        if before == " " or inside or not (before.isalnum() or before == "_"):
+            found.append((start, length, word))
+            if len(found) == most:
+                break
+        start = find(word, start + 1)
+    return found
+
+
+def _snippets(blob: bytes, finder: _Finder, kind: str, head: int) -> tuple[list[Snippet], int]:
+    """The stretches with the most different words, in the order of the text; and how many bytes these took.
 
     Nothing later in a text is better than stretches with all words, so it is unpacked and looked through only
-    as far as these.
+    as far as these: `head` bytes first, then more.
     """
     unpack = zlib.decompressobj()
-    known, more = unpack.decompress(blob, _HEAD if finder.different else 0), _HEAD
+    known = unpack.decompress(blob, head if finder.different else 0)
     while unpack.unconsumed_tail:
         text = known.decode("utf-8", "ignore")  # the last character may be cut
-        end = len(text) - finder.longest - 2 * SNIPPET
-        chosen = _chosen(text, finder, end)
+        chosen = _chosen(text, finder, len(text) - finder.longest - 2 * SNIPPET)
         if len(chosen) == MOST_SNIPPETS:
-            return [_snippet(text, *place, kind) for place in chosen]
-        more *= 4
-        known += unpack.decompress(unpack.unconsumed_tail, more)
+            needed = len(known) * (chosen[-1][1] + 4 * SNIPPET) // len(text)
+            return [_snippet(text, *place, kind) for place in chosen], needed
+        known += unpack.decompress(unpack.unconsumed_tail, 4 * len(known))
     text = known.decode("utf-8", "replace")
-    return [_snippet(text, *place, kind) for place in _chosen(text, finder, None)]
+    return [_snippet(text, *place, kind) for place in _chosen(text, finder, None)], len(known)
 
 
 def _chosen(text: str, finder: _Finder, known_to: int | None) -> list[tuple[int, int]]:
     """Start and end of the best stretches; of an incomplete text those that nothing can be better than."""
-    places = islice(finder.places(fold_same_length(text)), _LOOKED_AT)
-    near: deque[tuple[int, int, str]] = deque()
+    places = finder.places(fold_same_length(text))
     ranked: list[tuple[int, int, int]] = []
     whole: list[tuple[int, int]] = []
-    ahead = next(places, None)
-    while near or ahead is not None:
-        if not near and ahead is not None:
-            near.append(ahead)
-            ahead = next(places, None)
-        start = near[0][0]
+    near: dict[str, int] = {}
+    after, count, every, end = 0, len(places), finder.different, 0
+    for first, (start, _, leaving) in enumerate(places):
         if known_to is not None and start > known_to:
             break
-        while ahead is not None and ahead[1] - start <= SNIPPET - 40:
-            near.append(ahead)
-            ahead = next(places, None)
-        different = len({word for _, _, word in near})
-        if different == finder.different:
-            _take(whole, start, near[-1][1])
+        while after < count:
+            _, until, word = places[after]
+            if until - start > SNIPPET - 40 and after > first:
+                break
+            near[word] = near.get(word, 0) + 1
+            end = until
+            after += 1
+        different = len(near)
+        ranked.append((-different, start, end))
+        if different == every:
+            _take(whole, start, end)
             if len(whole) == MOST_SNIPPETS:
                 return whole
-        ranked.append((-different, start, near[-1][1]))
-        near.popleft()
+        near[leaving] -= 1
+        if not near[leaving]:
+            del near[leaving]
     if known_to is not None:
         return whole
     chosen: list[tuple[int, int]] = []
@@ -209,7 +220,7 @@ def _take(chosen: list[tuple[int, int]], start: int, end: int) -> None:
         chosen.append((start, end))
 
 
-def _matches(folded: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int, str]]:
+def _matches(folded: str, pattern: re.Pattern[str]) -> Iterator[Place]:
     """Where a phrase stands, looked for in steps that leave other threads their turn."""
     start = 0
     while start < len(folded):

@@ -57,9 +57,7 @@ def text_of(rng: random.Random, length: int) -> str:
 
 
 @pytest.mark.parametrize("head", [64, 1_000, 8_192])
-def test_a_text_that_is_not_unpacked_to_its_end_gives_the_same_snippets(
-    monkeypatch: pytest.MonkeyPatch, head: int
-) -> None:
+def test_a_text_that_is_not_unpacked_to_its_end_gives_the_same_snippets(head: int) -> None:
     rng = random.Random(head)
     early = 0
     for length in (0, 1, 30, 400, 3_000) * 3:
@@ -67,11 +65,9 @@ def test_a_text_that_is_not_unpacked_to_its_end_gives_the_same_snippets(
         blob = zlib.compress(text.encode("utf-8"), 1)
         for asked in ASKED:
             for mode in MODES:
-                monkeypatch.setattr(text_search, "_HEAD", head)
                 finder = text_search._finder(asked, mode)
-                some = text_search._snippets(blob, finder, "file")
-                monkeypatch.setattr(text_search, "_HEAD", 1 << 30)
-                assert some == text_search._snippets(blob, finder, "file"), (asked, mode)
+                some, _ = text_search._snippets(blob, finder, "file", head)
+                assert some == text_search._snippets(blob, finder, "file", 1 << 30)[0], (asked, mode)
                 early += len(some) == text_search.MOST_SNIPPETS
     assert early > 50
 
@@ -87,11 +83,16 @@ def test_a_long_text_is_unpacked_only_as_far_as_its_best_places(monkeypatch: pyt
     monkeypatch.setattr(text_search, "fold_same_length", counted)
     text = "deep sleep " + "and more words stand here " * 100_000
     blob = zlib.compress(text.encode("ascii"), 1)
-    assert text_search._snippets(blob, text_search._finder("words stand", "all_words"), "file")
+    found, needed = text_search._snippets(
+        blob, text_search._finder("words stand", "all_words"), "file", 8_192
+    )
+    assert len(found) == 3
+    assert needed < 2_000
     assert sum(seen) < 10_000
     seen.clear()
-    found = text_search._snippets(blob, text_search._finder("deep stand", "all_words"), "file")
+    found, needed = text_search._snippets(blob, text_search._finder("deep stand", "all_words"), "file", 8_192)
     assert found[0].offset == 0
+    assert needed == len(text)
     assert seen[-1] == len(text)
 
 
