@@ -14,7 +14,7 @@ from PySide6.QtGui import QGuiApplication
 
 EVERY_MS: Final = 1_000
 PATIENCE: Final = 60
-"""Collections of the middle generation, ten minutes of work, for which a full one waits until nobody looks."""
+"""Collections of the middle generation, for which a full one waits: ten minutes of work."""
 
 
 class Collector(QObject):
