@@ -127,6 +127,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("search_items", {"query": "sleep memory group", "offset": 40_000}),
     ("search_items", {"query": "motor skill", "year_from": 1990, "year_to": 2010}),
     ("search_items", {"query": "sleep zygomorphic"}),
+    ("search_items", {"year_from": 1990, "year_to": 2010}),
     ("search_items", {"author": "Walker"}),
     ("search_items", {"query": "study", "author": "PersonZZZ22222"}),
     ("search_items", {"query": "sleep", "sort": "title"}),
