@@ -85,17 +85,21 @@ class FullText:
         await self._small_texts(contents, known)
         wanted = readable_attachments(contents)
         caches = _Caches(self._files, self._index, known)
-        while batch := await loop.run_in_executor(self._executor, lambda: list(islice(wanted, _BATCH))):
-            slow, failed = await loop.run_in_executor(self._executor, caches.take, batch)
-            done += len(batch) - len(slow) - failed
-            unreadable += failed
-            for attachment, path, stamp in slow:
-                document = await self._from_file(attachment, path, stamp)
-                await loop.run_in_executor(self._executor, self._index.put_documents, [document])
-                done += document.source != "none"
-                unreadable += document.source == "none"
+        try:
+            while batch := await loop.run_in_executor(self._executor, lambda: list(islice(wanted, _BATCH))):
+                slow, failed = await loop.run_in_executor(self._executor, caches.take, batch)
+                done += len(batch) - len(slow) - failed
+                unreadable += failed
+                for attachment, path, stamp in slow:
+                    document = await self._from_file(attachment, path, stamp)
+                    await loop.run_in_executor(self._executor, self._index.put_documents, [document])
+                    done += document.source != "none"
+                    unreadable += document.source == "none"
+                    say()
                 say()
-            say()
+        except asyncio.CancelledError:
+            self._executor.submit(caches.write)  # what was read is not read again
+            raise
         await loop.run_in_executor(self._executor, caches.write)
         say(running=False)
 
