@@ -26,6 +26,8 @@ MOST_PIECES: Final = 40
 MOST_ABSTRACT: Final = 900
 AT_ONCE: Final = 3
 """Lines that are made in one turn of the event loop."""
+PAUSE_MS: Final = 4
+"""Between two turns: what came meanwhile is seen to."""
 HEADS: Final[tuple[tuple[PieceKind, str], ...]] = (
     ("attachment", "Files"),
     ("annotation", "Annotations"),
@@ -70,7 +72,7 @@ class Preview(QFrame):
         self._whole: set[str] = set()
         self._rest: Iterator[None] = iter(())
         self._later = QTimer(self)
-        self._later.setInterval(0)
+        self._later.setInterval(PAUSE_MS)
         self._later.timeout.connect(self._go_on)
         self._content = QFrame()
         self._content_layout = QVBoxLayout(self._content)
