@@ -141,6 +141,10 @@ class Application:
         )
 
     @property
+    def data_folder(self) -> Path:
+        return self.data.root
+
+    @property
     def automatic_compaction(self) -> bool:
         return self.preferences.automatic_compaction
 

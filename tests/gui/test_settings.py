@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QPushButton, QToolButton, QWidget
 
@@ -257,6 +257,16 @@ async def test_automatic_compaction_is_switched_live_and_kept(tmp_path: Path) ->
             assert on.application.automatic_compaction is False
 
 
+async def test_the_data_folder_is_named_and_shown(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        async with settings(tmp_path, server) as on:
+            on.push("page:data")
+            folder = tmp_path / "data"
+            assert any(x.text() == str(folder) for x in on.dialog.findChildren(QLabel) if x.isVisible())
+            on.push("showDataFolder")
+            assert [QUrl(link).toLocalFile() for link in on.links] == [folder.as_posix()]
+
+
 async def test_everything_is_reached_by_the_keyboard_and_esc_leaves(tmp_path: Path) -> None:
     with ScriptedServer() as server:
         async with settings(tmp_path, server, lab(server, "scripted")) as on:
@@ -288,7 +298,7 @@ async def test_no_text_of_the_settings_is_clipped(tmp_path: Path, scale: float) 
         async with settings(tmp_path, server, lab(server, "scripted")) as on:
             on.push("testProvider")
             await on.until(lambda: on.label("testSaid").startswith("Works."))
-            for page in ("providers", "zotero", "compaction", "appearance"):
+            for page in ("providers", "zotero", "compaction", "appearance", "data"):
                 on.push(f"page:{page}")
                 for _ in range(10):
                     await on.hands.pause(0.02)

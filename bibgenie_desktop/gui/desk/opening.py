@@ -45,7 +45,8 @@ class Opening(QObject):
 
     def open_at_once(self, link: str) -> None:
         """A link that the person sees where they click it."""
-        self._open_link(link)
+        if not self._open_link(link):
+            self.window.toast(tr("This could not be opened"), link, tone="warn")
 
     def _on_citation_opened(self, citation: CitationView) -> None:
         if not citation.link:

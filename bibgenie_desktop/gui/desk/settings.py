@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
@@ -15,7 +16,7 @@ from bibgenie_desktop.gui.presenters.library import LibraryPresenter
 from bibgenie_desktop.gui.presenters.settings import SettingsPresenter
 from bibgenie_desktop.gui.settings.appearance_page import AppearancePage
 from bibgenie_desktop.gui.settings.dialog import Page, SettingsDialog
-from bibgenie_desktop.gui.settings.general_pages import CompactionPage
+from bibgenie_desktop.gui.settings.general_pages import CompactionPage, DataPage
 from bibgenie_desktop.gui.settings.providers_page import ProvidersPage
 from bibgenie_desktop.gui.settings.zotero_page import ZoteroPage
 from bibgenie_desktop.gui.tasks import Tasks
@@ -34,6 +35,9 @@ class Adjustable(Protocol):
 
     @property
     def web(self) -> WebLibraries: ...
+
+    @property
+    def data_folder(self) -> Path: ...
 
     @property
     def automatic_compaction(self) -> bool: ...
@@ -126,6 +130,10 @@ class SettingsDesk(QObject):
         appearance = AppearancePage(theme.appearance, theme.serif_family)
         appearance.appearance_chosen.connect(self._on_appearance_chosen)
         pages.append(Page("appearance", "palette", tr("Appearance"), appearance))
+        if self._adjustable is not None:
+            data = DataPage(self._adjustable.data_folder)
+            data.show_requested.connect(self.link_requested)
+            pages.append(Page("data", "folder", tr("Data"), data))
         return pages
 
     def _providers_page(self, presenter: SettingsPresenter) -> ProvidersPage:
