@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, TypeAlias
 from pyzotero import Zotero, errors
 
 from bibgenie_desktop.domain.errors import ProviderError, RateLimited
+from bibgenie_desktop.domain.mend import mended_text
 from bibgenie_desktop.zotero.online.errors import (
     ZoteroBusy,
     ZoteroConflict,
@@ -37,6 +38,7 @@ Place: TypeAlias = Literal["local", "web"]
 MakeHttp: TypeAlias = Callable[[], Any]
 """Makes the connections of one client, which closes them: `net.BlockingHttp` with its settings."""
 
+_NO_ID: Final = 10**15
 SWITCH: Final = (
     "In Zotero, open Settings, Advanced, and tick “Allow other applications on this computer to communicate "
     "with Zotero”."
@@ -136,7 +138,7 @@ def translated(place: Place) -> Iterator[None]:
     except errors.PyZoteroError as error:
         # Not `from error`: its text holds the address and the whole answer.
         raise _translated(place, error) from None
-    except (KeyError, ValueError, TypeError, AttributeError, RecursionError):
+    except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
         # An answer of another form than promised: not JSON, or without what belongs in it.
         raise ZoteroUnclear(
             f"{_name(place)} gave an answer that could not be understood.",
@@ -153,9 +155,12 @@ def _owner(data: dict[str, Any]) -> KeyOwner:
     user = access.get("user") or {}
     groups = access.get("groups") or {}
     writable = {0 if name == "all" else int(name) for name, may in groups.items() if may.get("write")}
+    user_id = int(data["userID"])
+    if not 0 < user_id < _NO_ID:
+        raise ValueError("no number of an account")
     return KeyOwner(
-        int(data["userID"]),
-        str(data.get("username") or ""),
+        user_id,
+        mended_text(str(data.get("username") or "")),
         bool(user.get("library")),
         bool(user.get("write")),
         frozenset(writable),

@@ -10,16 +10,18 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from pyzotero import Zotero
 
+from bibgenie_desktop.domain.errors import BibGenieError
 from bibgenie_desktop.domain.numbers import whole_number
+from bibgenie_desktop.zotero.online import web_answers
 from bibgenie_desktop.zotero.online.client import WEB, MakeHttp, translated, web_client
 from bibgenie_desktop.zotero.online.errors import ZoteroError, ZoteroKeyRefused, ZoteroMissing, ZoteroRefused
 from bibgenie_desktop.zotero.online.web_tables import Kind
-from bibgenie_desktop.zotero.online.web_values import number, part, said
+from bibgenie_desktop.zotero.online.web_values import said
 
 PAGE: Final = 100
 SOME: Final = 50
@@ -35,20 +37,17 @@ class ServerFault(ZoteroError):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Objects of a library, the version it had, and how many there are in all."""
+    """Objects of a library."""
 
     objects: tuple[Mapping[str, Any], ...]
-    version: int
-    total: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Gone:
     """What was deleted since a version."""
 
-    version: int
-    keys: Mapping[Kind, Sequence[str]] = field(default_factory=dict)
-    settings: Sequence[str] = ()
+    keys: Mapping[Kind, Sequence[str]]
+    settings: Sequence[str]
 
 
 class WebReads:
@@ -65,13 +64,9 @@ class WebReads:
 
     def groups(self) -> tuple[tuple[str, str], ...]:
         """(id, name) of the groups of the account, as far as the key may see them."""
-        found: list[tuple[str, str]] = []
         client = self._client("u")
-        for page in self._followed(client, lambda: client.groups(limit=PAGE)):
-            for entry in page.objects:
-                if group := number(entry.get("id")):
-                    found.append((f"g{group}", said(part(entry, "data").get("name")) or f"Group {group}"))
-        return tuple(found)
+        pages = self._linked(client, lambda: client.groups(limit=PAGE))
+        return tuple(group for page in pages for group in web_answers.groups(page))
 
     def item_versions(self, library: str, since: int) -> tuple[int, dict[str, int]] | None:
         """(version of the library, versions of the items changed since, by key); None: nothing changed."""
@@ -84,9 +79,10 @@ class WebReads:
             return None
         finally:
             self._http.headers.pop("If-Modified-Since-Version", None)
-        if not isinstance(found, dict):
-            raise ZoteroRefused("zotero.org gave an answer that could not be understood.", "Try again later.")
-        return self._version(client), {str(k): number(v) for k, v in found.items()}
+        version = self._version(client)
+        if version is None:
+            raise web_answers.not_understood()
+        return version, web_answers.versions(found)
 
     def items(self, library: str, since: int, start: int) -> Iterator[Page]:
         """The items changed since, oldest first, a page at a time."""
@@ -98,10 +94,8 @@ class WebReads:
         """At most `SOME` items."""
         client = self._client(library)
         wanted = ",".join(keys)
-        return self._page(
-            client,
-            self._ask(client, lambda: client.items(itemKey=wanted, includeTrashed=1, limit=PAGE)),
-        )
+        found = self._ask(client, lambda: client.items(itemKey=wanted, includeTrashed=1, limit=PAGE))
+        return Page(web_answers.objects(found))
 
     def collections(self, library: str, since: int) -> Iterator[Page]:
         client = self._client(library)
@@ -115,23 +109,11 @@ class WebReads:
 
     def settings(self, library: str, since: int) -> dict[str, object]:
         client = self._client(library)
-        found = self._ask(client, lambda: client.settings(since=since))
-        if not isinstance(found, dict):
-            return {}
-        return {str(name): part(found, name).get("value") for name in found}
+        return web_answers.settings(self._ask(client, lambda: client.settings(since=since)))
 
     def deleted(self, library: str, since: int) -> Gone:
         client = self._client(library)
-        found = self._ask(client, lambda: client.deleted(since=since))
-        if not isinstance(found, dict):
-            raise ZoteroRefused("zotero.org gave an answer that could not be understood.", "Try again later.")
-
-        def names(of: str) -> list[str]:
-            listed = found.get(of)
-            return [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
-
-        kinds: tuple[Kind, ...] = ("items", "collections", "searches")
-        return Gone(self._version(client), {kind: names(kind) for kind in kinds}, names("settings"))
+        return Gone(*web_answers.deleted(self._ask(client, lambda: client.deleted(since=since))))
 
     def count(self, library: str) -> int:
         """How many items on the top level a library has, without the trash."""
@@ -152,13 +134,10 @@ class WebReads:
     def file(self, library: str, key: str, name: str) -> bytes:
         """The content of a stored file. Raises `ZoteroMissing` where the server has none."""
         client = self._client(library)
-
-        def fetch() -> Any:
-            # pyzotero's own call would take some kinds of files for answers and read them.
-            url = f"{client.endpoint}/{client.library_type}/{client.library_id}/items/{key}/file"
-            return self._http.get(url, headers=client.default_headers())
-
-        answer = self._ask(client, fetch)
+        # pyzotero's own call would take some kinds of files for answers and read them.
+        url = f"{client.endpoint}/{client.library_type}/{client.library_id}/items/{key}/file"
+        with translated("web"):
+            answer = self._http.get(url, headers=client.default_headers())
         if answer.status_code == 404:
             raise ZoteroMissing("zotero.org has no file for it.", "It was not synced, or lies elsewhere.")
         if answer.status_code in (401, 403):
@@ -181,31 +160,25 @@ class WebReads:
         return self._clients[library]
 
     def _followed(self, client: Zotero, first: Callable[[], Any]) -> Iterator[Page]:
-        """A page and those that its links lead to."""
-        page = self._page(client, self._ask(client, first))
-        yield page
+        """A page of objects and those that its links lead to."""
+        return (Page(web_answers.objects(answer)) for answer in self._linked(client, first))
+
+    def _linked(self, client: Zotero, first: Callable[[], Any]) -> Iterator[Any]:
+        yield self._ask(client, first)
         while (client.links or {}).get("next"):
             if not _stays(client):
                 raise ZoteroRefused("zotero.org gave a link that leads in a circle.", "Try again later.")
-            yield self._page(client, self._ask(client, client.follow))
+            yield self._ask(client, client.follow)
 
-    def _page(self, client: Zotero, objects: Any) -> Page:
-        if not isinstance(objects, list):
-            raise ZoteroRefused("zotero.org gave an answer that could not be understood.", "Try again later.")
-        found = tuple(entry for entry in objects if isinstance(entry, dict))
-        total = client.request.headers.get("total-results", "") if client.request is not None else ""
-        return Page(found, self._version(client), whole_number(total) or 0)
-
-    def _version(self, client: Zotero) -> int:
-        told = client.request.headers.get("last-modified-version", "") if client.request is not None else ""
-        return whole_number(told) or 0
+    def _version(self, client: Zotero) -> int | None:
+        return whole_number(_header(client, "last-modified-version"))
 
     def _ask(self, client: Zotero, call: Callable[[], T]) -> T:
         client.request = None
         client.url_params = None  # of a call that broke off
         try:
             with translated("web"):
-                return call()
+                answer = call()
         except ZoteroError:
             status = client.request.status_code if client.request is not None else 0
             if status == 304:
@@ -213,10 +186,22 @@ class WebReads:
             if status >= 500:
                 raise _fault(status) from None
             raise
+        except BibGenieError:
+            raise
+        except Exception:  # noqa: BLE001 - answers of other sorts than JSON have parsers of their own
+            raise web_answers.not_understood() from None
+        if "json" not in _header(client, "content-type"):
+            raise web_answers.not_understood()
+        return answer
 
 
 class _NotModified(Exception):
     """Nothing changed since the version that was asked about."""
+
+
+def _header(client: Zotero, name: str) -> str:
+    """Of the last answer; empty where it had none."""
+    return str(client.request.headers.get(name, "")) if client.request is not None else ""
 
 
 def _stays(client: Zotero) -> bool:

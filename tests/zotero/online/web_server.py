@@ -36,6 +36,8 @@ class Fault:
     times: int = 1
     after: int = 0
     """So many matching requests are answered first."""
+    body: bytes | None = None
+    """What is sent in place of what was asked for."""
 
 
 @dataclass(frozen=True)
@@ -244,7 +246,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: int, content: bytes, kind: str, headers: dict[str, str]) -> None:
         self.send_response(status)
-        self.send_header("Content-Type", kind)
+        if "Content-Type" not in headers:
+            self.send_header("Content-Type", kind)
         if status != 304:
             self.send_header("Content-Length", str(len(content)))
         if self.org.backoff:
@@ -256,6 +259,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def _fail(self, fault: Fault) -> None:
+        if fault.body is not None:
+            self._send(fault.status, fault.body, "application/json", fault.headers)
+            return
         if fault.status:
             self._answer(fault.status, "Fault", fault.headers)
             return
