@@ -187,6 +187,7 @@ PROVED: dict[str, tuple[str, ...]] = {
         "storage/test_kill.py::test_kill_at_any_moment_loses_nothing_acknowledged",
         "storage/test_migrations.py::test_an_upgrade_copies_the_file_first",
         "storage/test_migrations.py::test_a_newer_file_is_refused_and_not_touched",
+        "gui/test_settings.py::test_the_data_folder_is_named_and_shown",
     ),
     "llama.cpp#16406": (
         "storage/test_properties.py::test_random_work_never_removes_a_node_and_keeps_the_invariants",
@@ -243,7 +244,10 @@ PROVED: dict[str, tuple[str, ...]] = {
         "gui/test_window_shape.py::test_the_window_comes_back_as_it_was_left",
         f"{CASES_WINDOW}::test_llm4z_195_the_language_of_the_system_leaks_into_no_request",
     ),
-    "Aria#12": (f"{HERE}::test_aria_12_at_the_limit_of_steps_the_turn_answers_and_says_why",),
+    "Aria#12": (
+        f"{HERE}::test_aria_12_at_the_limit_of_steps_the_turn_answers_and_says_why",
+        "gui/test_cases_window.py::test_aria_12_an_answer_that_reached_the_limit_can_go_on",
+    ),
 }
 """By the first reference of each report."""
 

@@ -66,6 +66,14 @@ COPIED = "Not written to Zotero: the person copied it to the clipboard instead."
 KEPT = "What had arrived is kept, and so is what you are writing."
 FILTERED = "The provider's content filter ended this answer."
 
+_CUT_SHORT: Final = (LIMIT_REACHED, NO_ROOM, OUTPUT_FULL)
+
+
+def ended_early(said: str) -> bool:
+    """Whether what an answer ended with says that there was more to find or to say."""
+    return said.startswith(_CUT_SHORT)
+
+
 Announce = Callable[[ChatEvent], None]
 
 

@@ -265,3 +265,29 @@ def test_beaver_267_the_card_shows_the_quote_and_whether_it_was_found(
     shown = [label.text() for label in card.findChildren(QLabel)]
     assert words in shown
     assert any("reliably above zero" in text for text in shown)
+
+
+# -- Aria#12, aider-desk#187: the end of a turn that had more to do
+
+
+async def test_aria_12_an_answer_that_reached_the_limit_can_go_on(qapp: QApplication, tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+
+        def reply(body: dict[str, object]) -> Any:
+            said = str(body["messages"])
+            if "Go on" in said:
+                return text("Here is the rest.")
+            return text("So far.") if "Answer now" in said else tool_calls(("search_items", {"query": "x"}))
+
+        server.reply_with(reply)
+        async with bench(tmp_path, server, tools=(Notebook(),)) as on:
+            await on.ask_and_wait("Search for ever")
+            on.write("half a thought")
+            on.hands.click(on.button("goOn"))
+            await on.until(lambda: "composer" in on.toast)
+            assert on.window.composer.edit.toPlainText() == "half a thought"
+            on.window.composer.edit.clear()
+            on.hands.click(on.button("goOn"))
+            await on.until(lambda: on.answers[-1].text == "Here is the rest.")
+            await on.until_idle()
+            assert [r.text for r in on.asked][-1] == "Go on"

@@ -32,6 +32,7 @@ class AnswerMessage(MessageWidget):
         self._view: MarkdownView | None = None
         self._banner: Banner | None = None
         self._retry: QPushButton | None = None
+        self._go_on: QPushButton | None = None
         self._footer: Footer | None = None
         self._column = QVBoxLayout()
         self._column.setSpacing(gap(6))
@@ -161,7 +162,7 @@ class AnswerMessage(MessageWidget):
         for part in (self._banner, self._footer):
             if part is not None:
                 self._drop(part)
-        self._banner = self._footer = self._retry = None
+        self._banner = self._footer = self._retry = self._go_on = None
         if row.streaming:
             return
         if row.error_title:
@@ -169,7 +170,13 @@ class AnswerMessage(MessageWidget):
             gate(self._retry, self._shared.intents.reason_against("retry", row.id))
             self._retry.clicked.connect(self._on_retry_clicked)
             tone: Tone = "bad" if row.status == "failed" else "warn"
-            self._banner = Banner(tone, row.error_title, row.error_advice, [self._retry])
+            buttons = [self._retry]
+            if row.can_go_on:
+                self._go_on = push(tr("Go on"), dense=True, object_name="goOn")
+                gate(self._go_on, self._shared.intents.reason_against("go_on", row.id))
+                self._go_on.clicked.connect(self._on_go_on_clicked)
+                buttons.insert(0, self._go_on)
+            self._banner = Banner(tone, row.error_title, row.error_advice, buttons)
             self._column.addWidget(self._banner)
         badge, tone_name = _status_badge(row)
         self._footer = Footer(
@@ -216,6 +223,9 @@ class AnswerMessage(MessageWidget):
         self._shared.folds[f"{self.row_id}/thoughts"] = opened
         self.size_changed.emit(self.row_id)
 
+    def _on_go_on_clicked(self) -> None:
+        self._shared.intents.go_on_requested.emit(self.row_id)
+
     def _on_retry_clicked(self) -> None:
         self._shared.intents.retry_requested.emit(self.row_id)
 
@@ -228,6 +238,8 @@ class AnswerMessage(MessageWidget):
         """What can be done may have changed."""
         if self._retry is not None:
             gate(self._retry, self._shared.intents.reason_against("retry", self.row_id))
+        if self._go_on is not None:
+            gate(self._go_on, self._shared.intents.reason_against("go_on", self.row_id))
         if self._footer is not None:
             self._footer.refresh()
 

@@ -20,6 +20,7 @@ class Intents(QObject):
 
     retry_requested = Signal(str)
     retry_with_requested = Signal(str)
+    go_on_requested = Signal(str)
     edit_requested = Signal(str)
     fork_requested = Signal(str)
     sibling_requested = Signal(str, int)
@@ -74,7 +75,7 @@ class Surroundings:
 
 def reason_by_kind(action: Action, kind: str) -> str | None:
     """What can never be done with a kind of row, whatever the state of the session."""
-    if kind == "checkpoint" and action in ("retry", "retry_with", "edit", "fork"):
+    if kind == "checkpoint" and action in ("retry", "retry_with", "go_on", "edit", "fork"):
         return tr("A checkpoint is not a message: continue from a message before or after it")
     if kind == "assistant" and action == "edit":
         return tr("Only your own messages can be edited")

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 StepState = Literal["running", "done", "error", "denied", "cancelled", "interrupted"]
 AnswerStatus = Literal["complete", "stopped", "failed", "interrupted"]
 CitationState = Literal["verified", "paraphrase", "missing", "unverified"]
-Action = Literal["retry", "retry_with", "edit", "fork", "copy", "quote"]
+Action = Literal["retry", "go_on", "retry_with", "edit", "fork", "copy", "quote"]
 Siblings: TypeAlias = tuple[int, int]
 """Which version this is, from 1, and how many there are."""
 
@@ -84,7 +84,8 @@ class AnswerRow:
     """An answer, finished or being written (`streaming`).
 
     `text` holds citation markers as the model wrote them; `citations` maps each whole marker to what is
-    known of it. `error_title` and `error_advice` are shown in a banner below the text.
+    known of it. `error_title` and `error_advice` are shown in a banner below the text; `can_go_on`: it ended
+    before it was done.
     """
 
     id: str
@@ -94,6 +95,7 @@ class AnswerRow:
     status: AnswerStatus = "complete"
     error_title: str = ""
     error_advice: str = ""
+    can_go_on: bool = False
     citations: Mapping[str, CitationView] = field(default_factory=dict)
     meta: str = ""
     siblings: Siblings | None = None

@@ -38,6 +38,7 @@ class ConversationView(ScrollingColumn):
 
     retry_requested = Signal(str)
     retry_with_requested = Signal(str)
+    go_on_requested = Signal(str)
     edit_requested = Signal(str)
     fork_requested = Signal(str)
     sibling_requested = Signal(str, int)
@@ -81,6 +82,7 @@ class ConversationView(ScrollingColumn):
         names = (
             "retry",
             "retry_with",
+            "go_on",
             "edit",
             "fork",
             "sibling",

@@ -44,6 +44,7 @@ class Front(QObject):
         chats.progress_changed.connect(self._on_progress_changed)
         view.retry_requested.connect(self._on_retry_requested)
         view.retry_with_requested.connect(self.retry_with_requested)
+        view.go_on_requested.connect(self._on_go_on_requested)
         view.edit_requested.connect(self._on_edit_requested)
         view.sibling_requested.connect(self._on_sibling_requested)
         view.fork_requested.connect(chats.fork)
@@ -165,6 +166,12 @@ class Front(QObject):
                 tone="accent",
             )
         self._chats.retry(row_id)
+
+    def _on_go_on_requested(self, _row_id: str) -> None:
+        self._window.composer.flush_draft()  # what was typed just now counts as well
+        if not self._chats.go_on():
+            said = tr("Send what you are writing: the model goes on from what it has found.")
+            self._window.toast(tr("There is a text in the composer"), said, tone="accent")
 
     def _on_sibling_requested(self, row_id: str, _step: int) -> None:
         self._sibling = row_id

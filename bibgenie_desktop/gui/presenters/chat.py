@@ -234,6 +234,13 @@ class ChatPresenter(QObject):
             else:
                 self._run("send", self.chat.send(draft))
 
+    def go_on(self) -> bool:
+        """Asks the model to continue; not while there is something in the composer that it would replace."""
+        if self.chat is None or not self.drafts.now.empty:
+            return False
+        self.send(Draft(tr("Go on")))
+        return True
+
     def send_anyway(self, draft: Draft) -> None:
         if self.chat is not None:
             self._dismiss()

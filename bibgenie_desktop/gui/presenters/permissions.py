@@ -12,6 +12,7 @@ from bibgenie_desktop.gui.tr import tr
 OF_ROW: dict[view_rows.Action, Action] = {
     "retry": Action.RETRY,
     "retry_with": Action.RETRY,
+    "go_on": Action.SEND,
     "edit": Action.EDIT,
     "fork": Action.FORK,
     "copy": Action.COPY,
@@ -31,6 +32,8 @@ def reason_against(conversation: Conversation, action: view_rows.Action, row_id:
         return None if isinstance(entry, UserMessage) else tr("Only your own messages can be edited.")
     if isinstance(entry, Placeholder) or answer_of(conversation, row_id) is None:
         return tr("There is no answer here.")
+    if action == "go_on" and not is_newest(conversation, row_id):
+        return tr("The conversation has gone on already.")
     if action == "fork" and not isinstance(entry, AssistantMessage):
         return tr("A fork begins at an answer.")
     return None

@@ -33,6 +33,7 @@ from bibgenie_desktop.gui.presenters.steps import running_summary, step_of, summ
 from bibgenie_desktop.gui.tr import thousands, tr
 from bibgenie_desktop.gui.when import clock_time
 from bibgenie_desktop.services.library.citing import CheckedCitation
+from bibgenie_desktop.services.turn import ended_early
 
 Entry = Message | Placeholder
 
@@ -125,6 +126,7 @@ def answer_row(message: AssistantMessage, facts: Facts, asked_at: int | None) ->
         status=message.status,
         error_title=title,
         error_advice=advice,
+        can_go_on=ended_early(message.error),
         citations=citation_views(facts.citations.get(message.id, {})),
         meta=_meta(message, facts),
         siblings=facts.versions.get(message.id),
