@@ -6,15 +6,12 @@ again, and written only if the change still means something. What was sent and n
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, Protocol
+from typing import Any
 
 from pyzotero import Zotero
-from pyzotero.errors import PreConditionFailedError, ResourceNotFoundError, ServerIDMismatchError
 
-from bibgenie_desktop.domain.numbers import whole_number
 from bibgenie_desktop.zotero.online.attempts import Attempt
 from bibgenie_desktop.zotero.online.changes import (
     Change,
@@ -30,20 +27,10 @@ from bibgenie_desktop.zotero.online.errors import (
     ZoteroConflict,
     ZoteroError,
     ZoteroKeyRefused,
-    ZoteroMissing,
-    ZoteroOtherDatabase,
     ZoteroRefused,
     ZoteroUnclear,
 )
-
-ATTEMPTS: Final = 3
-_NOBODY: Final = re.compile(r"users%2F0%2Fitems%2F")
-
-
-class Sender(Protocol):
-    """Sends a write with the permission it needs, which may mean asking the person first."""
-
-    def __call__(self, client: Zotero, write: Callable[[], Any]) -> Any: ...
+from bibgenie_desktop.zotero.online.exchange import ATTEMPTS, Exchange, Sender
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +66,7 @@ class Writer:
     ) -> None:
         self._client = client
         self._route: RouteName = route
-        self._send = send
-        self._user_id = user_id
-        self._record = record
+        self._exchange = Exchange(client, route, send, user_id, record)
 
     def apply(self, change: Change) -> Done:
         """Writes. Raises `ZoteroError`; where it is not `sure`, what was recorded may have been written.
@@ -110,7 +95,7 @@ class Writer:
         Raises `ZoteroConflict` where the note was changed since.
         """
         with translated(self._route):
-            if self._item(done.key) is None:
+            if self._exchange.item(done.key) is None:
                 return replace(done, gone=True)
             if isinstance(change, NoteChange):
                 return self._trash(done)
@@ -120,15 +105,15 @@ class Writer:
 
     def _create(self, change: NoteChange) -> Done:
         if change.parent:
-            self._require(self._item(change.parent), "item")
+            self._exchange.require(self._exchange.item(change.parent), "item")
         elif change.collection:
-            self._require_collection(change.collection)
+            self._exchange.require_collection(change.collection)
         else:
             for found in self._client.top(limit=1):
-                self._see(found)
-        html = self._addressed(change.html)
+                self._exchange.see(found)
+        html = self._exchange.addressed(change.html)
         digest = digest_of(html)
-        attempt = self._attempt(
+        attempt = self._exchange.attempt(
             change, digest=digest, twins=tuple(str(n["key"]) for n in self._same(change, digest))
         )
         note: dict[str, Any] = {"itemType": "note", "note": html, "tags": [], "relations": {}}
@@ -137,24 +122,24 @@ class Writer:
         elif change.collection:
             note["collections"] = [change.collection]
         keyed = {**note, "key": change.key, "version": 0} if change.key else note
-        answer = self._sent(attempt, lambda: self._client.create_items([keyed]))
+        answer = self._exchange.sent(attempt, lambda: self._client.create_items([keyed]))
         failure = _failure(answer)
-        if failure == 412 and change.key and (found := self._item(change.key)) is not None:
+        if failure == 412 and change.key and (found := self._exchange.item(change.key)) is not None:
             if digest_of(str(found["data"].get("note") or "")) != digest:
                 raise _taken()
             return self._already(change, found, digest)
         if failure == 400 and change.key:
             # An interface that wants to choose the key itself.
-            answer = self._sent(attempt, lambda: self._client.create_items([note]))
+            answer = self._exchange.sent(attempt, lambda: self._client.create_items([note]))
             failure = _failure(answer)
         if failure is not None:
             raise _refused(failure)
         made = answer["successful"]["0"]
-        return self._done(change.library, str(made["key"]), int(made["version"]), digest=digest)
+        return self._exchange.done(change.library, str(made["key"]), int(made["version"]), digest=digest)
 
     def _settled_note(self, attempt: Attempt, change: NoteChange, others: Container[str]) -> Done | None:
         """Under its own key; else the same words among its siblings, where an interface chose the key."""
-        found = self._item(change.key) if change.key else None
+        found = self._exchange.item(change.key) if change.key else None
         if found is not None:
             return self._already(change, found, attempt.digest)
         for twin in self._same(change, attempt.digest):
@@ -175,7 +160,7 @@ class Writer:
         """A note with our key is ours; `digest` are the words that we gave it."""
         if found["data"].get("itemType") != "note":
             raise _taken()
-        return self._done(
+        return self._exchange.done(
             change.library,
             str(found["key"]),
             int(found["version"]),
@@ -186,17 +171,17 @@ class Writer:
 
     def _trash(self, done: Done) -> Done:
         for attempt in range(ATTEMPTS):
-            found = self._item(done.key)
+            found = self._exchange.item(done.key)
             if found is None:
                 return replace(done, gone=True)
             if found["data"].get("deleted"):
-                return self._done(done.library, done.key, int(found["version"]), already=True)
+                return self._exchange.done(done.library, done.key, int(found["version"]), already=True)
             if done.digest and digest_of(str(found["data"].get("note") or "")) != done.digest:
                 raise ZoteroConflict(
                     "The note was changed in Zotero since.", "Move it to the trash there if you want it gone."
                 )
-            if self._update(found, {"deleted": 1}, attempt):
-                return self._done(done.library, done.key, self._version())
+            if self._exchange.update(found, {"deleted": 1}, attempt):
+                return self._exchange.done(done.library, done.key, self._exchange.version())
         raise _overtaken()
 
     # -- tags and collections
@@ -211,29 +196,29 @@ class Writer:
         tags = isinstance(change, TagsChange)
         if not tags:
             for collection in add:
-                self._require_collection(collection)
+                self._exchange.require_collection(collection)
         for attempt in range(ATTEMPTS):
-            found = self._require(self._item(change.item), "item")
+            found = self._exchange.require(self._exchange.item(change.item), "item")
             lists = _revised(found, tags, add, remove)
             if lists.before == lists.after:
-                return self._done(change.library, change.item, int(found["version"]), already=True)
+                return self._exchange.done(change.library, change.item, int(found["version"]), already=True)
             own = lists.automatic | set(automatic)
             value: list[Any] = (
                 [{"tag": t, "type": 1} if t in own else {"tag": t} for t in lists.after]
                 if tags
                 else list(lists.after)
             )
-            doing = self._attempt(
+            doing = self._exchange.attempt(
                 change,
                 added=lists.added,
                 removed=lists.removed,
                 automatic=tuple(t for t in lists.removed if t in lists.automatic),
             )
-            if self._update(found, {"tags" if tags else "collections": value}, attempt, doing):
-                return self._done(
+            if self._exchange.update(found, {"tags" if tags else "collections": value}, attempt, doing):
+                return self._exchange.done(
                     change.library,
                     change.item,
-                    self._version(),
+                    self._exchange.version(),
                     added=doing.added,
                     removed=doing.removed,
                     automatic=doing.automatic,
@@ -242,7 +227,7 @@ class Writer:
 
     def _settled_lists(self, attempt: Attempt, change: TagsChange | CollectionChange) -> Done | None:
         """What the item did not have before and has now came with this write."""
-        found = self._item(change.item)
+        found = self._exchange.item(change.item)
         if found is None:
             return None  # gone, with whatever was changed on it
         has = _revised(found, isinstance(change, TagsChange), (), ()).before
@@ -252,107 +237,9 @@ class Writer:
             return None
         automatic = tuple(v for v in attempt.automatic if v in removed)
         version = int(found["version"])
-        return self._done(
+        return self._exchange.done(
             change.library, change.item, version, added=added, removed=removed, automatic=automatic
         )
-
-    # -- requests
-
-    def _item(self, key: str) -> dict[str, Any] | None:
-        try:
-            found = self._client.item(key)
-        except ResourceNotFoundError:
-            return None
-        if isinstance(found, list):
-            found = found[0] if found else None
-        if not isinstance(found, dict) or not isinstance(found.get("data"), dict):
-            return None
-        self._see(found)
-        return found
-
-    def _see(self, found: Mapping[str, Any]) -> None:
-        """Whose library answers: an account that is not the one meant ends it."""
-        library = found.get("library")
-        if not isinstance(library, dict) or library.get("type") != "user":
-            return
-        user_id = library.get("id")
-        if not isinstance(user_id, int) or not user_id:
-            return
-        if self._user_id and user_id != self._user_id:
-            raise ZoteroOtherDatabase(
-                "The Zotero that answers belongs to another account than this library.",
-                "Nothing was written. Start the Zotero of this library.",
-            )
-        self._user_id = user_id
-
-    def _require(self, found: dict[str, Any] | None, what: str) -> dict[str, Any]:
-        if found is None:
-            raise ZoteroMissing(
-                f"{'Zotero' if self._route == 'local' else 'zotero.org'} does not have this {what}.",
-                "It may have been deleted, not been synced yet, or belong to another profile.",
-            )
-        if found["data"].get("deleted"):
-            raise ZoteroConflict(f"This {what} is in Zotero's trash.", "Nothing was written.")
-        return found
-
-    def _require_collection(self, key: str) -> None:
-        try:
-            found = self._client.collection(key)
-        except ResourceNotFoundError:
-            found = None
-        if isinstance(found, dict):
-            self._see(found)
-        self._require(found if isinstance(found, dict) else None, "collection")
-
-    def _attempt(self, change: Change, **more: Any) -> Attempt:
-        return Attempt(change, self._route, self._client.server_id or "", self._user_id, **more)
-
-    def _sent(self, attempt: Attempt, write: Callable[[], Any]) -> Any:
-        def recorded() -> Any:
-            self._record(replace(attempt, server_id=self._client.server_id or ""))
-            return write()
-
-        return self._send(self._client, recorded)
-
-    def _update(
-        self,
-        found: Mapping[str, Any],
-        values: Mapping[str, Any],
-        attempt: int,
-        doing: Attempt | None = None,
-    ) -> bool:
-        """False where somebody was faster and it is worth another look."""
-        payload = {"key": found["key"], "version": found["version"], **values}
-
-        def write() -> Any:
-            return self._client.update_item(payload)
-
-        try:
-            if doing is not None:
-                self._sent(doing, write)
-            else:
-                self._send(self._client, write)
-        except ServerIDMismatchError:
-            raise
-        except PreConditionFailedError:
-            if attempt + 1 >= ATTEMPTS:
-                raise
-            return False
-        return True
-
-    def _version(self) -> int:
-        request = self._client.request
-        said = request.headers.get("Last-Modified-Version", "") if request is not None else ""
-        return whole_number(said) or 0
-
-    def _done(self, library: str, key: str, version: int, **more: Any) -> Done:
-        return Done(
-            self._route, library, key, version, self._client.server_id or "", user_id=self._user_id, **more
-        )
-
-    def _addressed(self, html: str) -> str:
-        """Addresses of works carry the account's number, which only Zotero knows."""
-        return _NOBODY.sub(f"users%2F{self._user_id}%2Fitems%2F", html) if self._user_id else html
 
 
 def _revised(found: Mapping[str, Any], tags: bool, add: tuple[str, ...], remove: tuple[str, ...]) -> _Lists:
