@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import httpx
 
 from bibgenie_desktop.domain.errors import Unreachable
-from bibgenie_desktop.net.failures import broken, unreachable
+from bibgenie_desktop.net.failures import broken, unreachable, unusable_proxy
 from bibgenie_desktop.net.trust import is_loopback, parsed, shown, trusting_nobody, verifying
 
 CONNECT_SECONDS = 15.0
@@ -200,14 +200,6 @@ class Http:
                 headers=headers,
                 follow_redirects=False,
             )
-        except (ValueError, ImportError, httpx.InvalidURL):
+        except (ValueError, ImportError, httpx.InvalidURL) as error:
             # Not `from error`: an address of a proxy may hold a password.
-            if own:
-                raise Unreachable(
-                    "The proxy set for this provider cannot be used.",
-                    "It looks like http://host:8080; check it in the settings.",
-                ) from None
-            raise Unreachable(
-                "The proxy set on this computer cannot be used.",
-                "Check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or the system's proxy settings.",
-            ) from None
+            raise unusable_proxy(error, own=bool(own)) from None

@@ -55,6 +55,22 @@ def broken(error: httpx.HTTPError, host: str, idle: float) -> ProviderError:
     return StreamCut(f"The connection to {host} broke off.", "What had arrived is kept; you can retry.")
 
 
+def unusable_proxy(error: Exception, *, own: bool = False) -> Unreachable:
+    """`own`: the one that is set for a provider. What is told does not show its address."""
+    whose = "for this provider" if own else "on this computer"
+    if isinstance(error, ImportError):  # of what the library would need for it
+        title = f"The proxy set {whose} is a SOCKS proxy, which cannot be used."
+    else:
+        title = f"The proxy set {whose} cannot be used."
+    if own:
+        return Unreachable(title, "It looks like http://host:8080; check it in the settings.")
+    return Unreachable(
+        title,
+        "Set one like http://host:8080 in HTTP_PROXY and HTTPS_PROXY or in the system's proxy settings, and "
+        "take the other out of them and of ALL_PROXY.",
+    )
+
+
 def _causes(error: BaseException) -> Iterator[BaseException]:
     seen: set[int] = set()
     cause: BaseException | None = error

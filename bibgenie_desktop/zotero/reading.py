@@ -110,7 +110,7 @@ class ReadableLibrary(ABC):
 
     async def extract(self, attachment: Attachment) -> str:
         """The text Zotero has extracted from a file, empty without one. Its pages are hints only."""
-        cache = self._files.data_dir / "storage" / attachment.key / CACHE
+        cache = self._files.storage / self._files.folder_name(attachment) / CACHE
         return await self._in(self._worker, lambda: read_cache(cache))
 
     async def find_quote(self, attachment: Attachment, quote: str) -> tuple[Verdict, SectionText | None, str]:

@@ -26,6 +26,18 @@ class Files:
     base: Path | None = None
     windows: bool = os.name == "nt"
 
+    @property
+    def storage(self) -> Path:
+        return self.data_dir / "storage"
+
+    def folder_name(self, attachment: Attachment) -> str:
+        """The folder below `storage` that an attachment has for itself."""
+        return attachment.key
+
+    def folder_names(self) -> frozenset[str]:
+        """The names of all that are there. Raises `OSError`."""
+        return frozenset(os.listdir(self.storage))
+
     def locate(self, attachment: Attachment) -> Attachment:
         """The same attachment with its path, status and reason as they are now."""
         path, status, reason = self._find(attachment)
@@ -39,13 +51,12 @@ class Files:
             return None, "missing", "Zotero has no file for it."
         if attachment.link_mode == LINKED_FILE:
             return self._linked(stored)
-        return self._imported(attachment.key, stored)
+        return self._imported(self.storage / self.folder_name(attachment), stored)
 
-    def _imported(self, key: str, stored: str) -> tuple[Path | None, AttachmentStatus, str]:
+    def _imported(self, folder: Path, stored: str) -> tuple[Path | None, AttachmentStatus, str]:
         name = stored.removeprefix("storage:")
         if not name or name.startswith(".zotero") or name in {".", ".."} or re.search(r"[/\\\x00]", name):
             return None, "missing", "Its stored file name is not valid."
-        folder = self.data_dir / "storage" / key
         found = _existing(folder, name) or _only(folder, Path(name).suffix)
         if found is None:
             return None, "missing", "Its file is not on this computer; Zotero may still have to download it."

@@ -191,7 +191,7 @@ class _Caches:
         self._files = files
         self._index = index
         self._known = known
-        self._storage = files.data_dir / "storage"
+        self._storage = str(files.storage)
         self._folders: frozenset[str] | None = None
         self._found: list[Document] = []
         self._size = 0
@@ -203,8 +203,9 @@ class _Caches:
         failed = 0
         for attachment in batch:
             known = self._known.get(attachment.id)
-            here = folders is None or attachment.key in folders
-            cache = f"{self._storage}{os.sep}{attachment.key}{os.sep}{CACHE}" if here else ""
+            folder = self._files.folder_name(attachment)
+            here = folders is None or folder in folders
+            cache = f"{self._storage}{os.sep}{folder}{os.sep}{CACHE}" if here else ""
             if here and (stamp := _stamp("c", cache)) is not None:
                 if known == stamp:
                     continue
@@ -245,7 +246,7 @@ class _Caches:
         """The folders there are in Zotero's storage, so that none is asked for that is not there."""
         if self._folders is None:
             try:
-                self._folders = frozenset(os.listdir(self._storage))
+                self._folders = self._files.folder_names()
             except OSError:
                 return None
         return self._folders

@@ -76,7 +76,9 @@ class KeyOwner:
 def web_client(key: str, http: MakeHttp, library: str, user_id: int, *, address: str = WEB) -> Zotero:
     """A client for one library on zotero.org: `u`, the library of the user `user_id`, or `g<groupID>`."""
     number, kind = _place_of(library, user_id)
-    client = Zotero(number, kind, key or None, client=http())
+    with translated("web"):
+        made = http()
+    client = Zotero(number, kind, key or None, client=made)
     client.endpoint = address.rstrip("/")
     return client
 
@@ -181,7 +183,7 @@ def _unreachable(place: Place, error: ProviderError) -> ZoteroUnreachable:
         return ZoteroUnreachable(
             "Zotero did not answer on this computer.", "Start Zotero, close any dialog in it, and try again."
         )
-    return ZoteroUnreachable(error.title, "Check the internet connection, then try again.")
+    return ZoteroUnreachable(error.title, error.advice or "Check the internet connection, then try again.")
 
 
 def _translated(place: Place, error: errors.PyZoteroError) -> ZoteroError:

@@ -7,6 +7,7 @@ and writes nothing more. Nothing is asked before one of these methods is called.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,14 +16,16 @@ from typing import Final, TypeVar
 from bibgenie_desktop.domain.ids import Clock
 from bibgenie_desktop.zotero.model.library import Attachment
 from bibgenie_desktop.zotero.online.client import WEB, KeyOwner, MakeHttp, key_owner
-from bibgenie_desktop.zotero.online.errors import ZoteroBusy, ZoteroKeyRefused
+from bibgenie_desktop.zotero.online.errors import ZoteroBusy, ZoteroKeyRefused, ZoteroUnreachable
 from bibgenie_desktop.zotero.online.web_cache import WebCache, stored_file
-from bibgenie_desktop.zotero.online.web_files import MOST_BYTES, FileStore
+from bibgenie_desktop.zotero.online.web_files import LARGEST_FILE, MOST_BYTES, FileStore, too_large, unpack
 from bibgenie_desktop.zotero.online.web_progress import SyncProgress
-from bibgenie_desktop.zotero.online.web_reads import LARGEST_FILE, WebReads, too_large
+from bibgenie_desktop.zotero.online.web_reads import WebReads
 from bibgenie_desktop.zotero.online.web_sync import FIRST_WAIT_S, Synced, WebSync
 from bibgenie_desktop.zotero.source import TakingCancelled
 
+PATIENCE_S: Final = 60.0
+"""How long is waited for a text, or for a file to begin to come."""
 GRACE_S: Final = 0.5
 """How long a cancelled thread is waited for before it is left."""
 
@@ -77,11 +80,12 @@ class WebAccount:
         address: str = WEB,
         most_bytes: int = MOST_BYTES,
         first_wait: float = FIRST_WAIT_S,
+        patience: float = PATIENCE_S,
     ) -> None:
         self.folder = folder
         self.user_id = user_id
         self._http, self._clock, self._address = http, clock, address
-        self._first_wait = first_wait
+        self._first_wait, self._patience = first_wait, patience
         self._files = FileStore(folder, most_bytes)
         self._syncing = threading.Lock()
         self._stopped: Callable[[], bool] = lambda: False
@@ -139,15 +143,27 @@ class WebAccount:
     ) -> None:
         """The file of an attachment into the cache, unless it is there. Raises `UserError`."""
 
-        def work(left: Callable[[], bool]) -> None:
-            reads = WebReads(key, self.user_id, self._http, address=self._address)
+        begun = threading.Event()
 
-            def get(name: str) -> bytes:
-                content = reads.file(attachment.library.id, attachment.key, name)
+        def work(left: Callable[[], bool]) -> None:
+            def arrived(_: int) -> None:
+                begun.set()
                 if left():
                     raise TakingCancelled
-                return content
 
+            def get(name: str, path: Path) -> None:
+                with path.open("wb") as file:
+                    packed, cut = reads.file(
+                        attachment.library.id, attachment.key, file, LARGEST_FILE, arrived
+                    )
+                if cut:
+                    raise too_large()
+                if packed:
+                    unpack(path, name)
+                if left():
+                    raise TakingCancelled
+
+            reads = WebReads(key, self.user_id, self._http, address=self._address)
             try:
                 md5, size = stored_file(database, attachment.library.id, attachment.key)
                 if size > LARGEST_FILE:
@@ -156,7 +172,8 @@ class WebAccount:
             finally:
                 reads.close()
 
-        _leavable(work, cancelled, "zotero-web-file")
+        late = self._late()
+        _leavable(work, cancelled, "zotero-web-file", lambda: not begun.is_set() and late())
 
     def has_file(self, attachment: Attachment, database: Path) -> bool:
         md5, _ = stored_file(database, attachment.library.id, attachment.key)
@@ -175,11 +192,21 @@ class WebAccount:
                 self._files.keep_text(attachment, text)
             return text
 
-        return _leavable(work, cancelled, "zotero-web-text")
+        return _leavable(work, cancelled, "zotero-web-text", self._late())
+
+    def _late(self) -> Callable[[], bool]:
+        """Whether something takes too long that begins now."""
+        end = time.monotonic() + self._patience
+        return lambda: time.monotonic() > end
 
 
-def _leavable(work: Callable[[Callable[[], bool]], T], cancelled: Callable[[], bool], name: str) -> T:
-    """Does work in a thread and waits for it; once cancelled, it is told so and left to itself."""
+def _leavable(
+    work: Callable[[Callable[[], bool]], T],
+    cancelled: Callable[[], bool],
+    name: str,
+    late: Callable[[], bool] = lambda: False,
+) -> T:
+    """Does work in a thread and waits for it; once cancelled, or late, it is told so and left to itself."""
     left = threading.Event()
     results: list[T] = []
     errors: list[BaseException] = []
@@ -194,6 +221,9 @@ def _leavable(work: Callable[[Callable[[], bool]], T], cancelled: Callable[[], b
     thread.start()
     while thread.is_alive():
         thread.join(0.05)
+        if late() and thread.is_alive():
+            left.set()
+            raise ZoteroUnreachable("zotero.org did not send it in time.", "Try again later.")
         if cancelled() and not left.is_set():
             left.set()
             thread.join(GRACE_S)

@@ -6,8 +6,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
+from weakref import WeakValueDictionary
 
 from bibgenie_desktop.domain.errors import DocumentUnreadable, UserError
 from bibgenie_desktop.domain.ids import Clock
@@ -19,6 +21,9 @@ from bibgenie_desktop.zotero.online.web_progress import SyncProgress
 from bibgenie_desktop.zotero.online.web_source import WebSource
 from bibgenie_desktop.zotero.service import LibraryStatus, ZoteroLibrary
 from bibgenie_desktop.zotero.source import TakingCancelled
+
+AT_ONCE: Final = 16
+"""Files that are waited for at a time; threads of their own, so that nothing else waits for them."""
 
 T = TypeVar("T")
 
@@ -43,7 +48,8 @@ class WebLibrary(ZoteroLibrary):
         private = private_dir or account.folder
         super().__init__(self._web, WebFiles(account.folder), documents, clock, private)
         self._key = key
-        self._fetching = asyncio.Lock()
+        self._fetching: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._fetchers = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="zotero-web-files")
         self._leaving = threading.Event()
         self._failed: dict[str, UserError] = {}
 
@@ -58,6 +64,7 @@ class WebLibrary(ZoteroLibrary):
 
     async def close(self) -> None:
         self._leaving.set()
+        await asyncio.to_thread(self._fetchers.shutdown, True, cancel_futures=True)
         await super().close()
 
     # -- files
@@ -68,7 +75,7 @@ class WebLibrary(ZoteroLibrary):
         located = await self.locate(attachment)
         if database is None or located.status not in ("ok", "online"):
             return
-        async with self._fetching:
+        async with self._alone(attachment):
             self._failed.pop(attachment.id, None)
             try:
                 if not await asyncio.to_thread(self._account.has_file, attachment, database):
@@ -85,7 +92,7 @@ class WebLibrary(ZoteroLibrary):
         text = await super().extract(attachment)
         if text.strip() or attachment.kind == "other":
             return text
-        async with self._fetching:
+        async with self._alone(attachment):
             try:
                 key = await self._key_or_error()
                 return await self._in_thread(lambda left: self._account.fetch_text(key, attachment, left))
@@ -110,6 +117,10 @@ class WebLibrary(ZoteroLibrary):
 
     # -- helpers
 
+    def _alone(self, attachment: Attachment) -> asyncio.Lock:
+        """Each document is fetched once at a time, and none waits for another."""
+        return self._fetching.setdefault(attachment.id, asyncio.Lock())
+
     async def _key_or_error(self) -> str:
         key = await self._key()
         if not key:
@@ -123,7 +134,9 @@ class WebLibrary(ZoteroLibrary):
         """Work that is told when the caller, or the application, does not want it any more."""
         left = threading.Event()
         try:
-            return await asyncio.to_thread(work, lambda: left.is_set() or self._leaving.is_set())
+            return await self._in(
+                self._fetchers, lambda: work(lambda: left.is_set() or self._leaving.is_set())
+            )
         except TakingCancelled as error:
             raise UserError("It was stopped.") from error
         except asyncio.CancelledError:

@@ -6,12 +6,10 @@ whether to try again is decided in `web_sync`.
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, BinaryIO, Final, TypeVar
 
 from pyzotero import Zotero
 
@@ -26,7 +24,6 @@ from bibgenie_desktop.zotero.online.web_values import said
 PAGE: Final = 100
 SOME: Final = 50
 """As many objects may be asked for by their keys."""
-LARGEST_FILE: Final = 300 << 20
 
 T = TypeVar("T")
 
@@ -55,7 +52,8 @@ class WebReads:
 
     def __init__(self, key: str, user_id: int, http: MakeHttp, *, address: str = WEB) -> None:
         self._key, self._user_id, self._address = key, user_id, address
-        self._http = http()
+        with translated("web"):
+            self._http = http()
         self._clients: dict[str, Zotero] = {}
 
     def close(self) -> None:
@@ -131,24 +129,28 @@ class WebReads:
             return ""
         return said(found.get("content")) if isinstance(found, dict) else ""
 
-    def file(self, library: str, key: str, name: str) -> bytes:
-        """The content of a stored file. Raises `ZoteroMissing` where the server has none."""
+    def file(
+        self, library: str, key: str, file: BinaryIO, limit: int, arrived: Callable[[int], None]
+    ) -> tuple[bool, bool]:
+        """Writes the content of a stored file: (whether it came in an archive, whether there was more).
+
+        Raises `ZoteroMissing` where the server has none; of `arrived` see `BlockingHttp.download`.
+        """
         client = self._client(library)
-        # pyzotero's own call would take some kinds of files for answers and read them.
+        # pyzotero's own call would take some kinds of files for answers, and would hold all of it in memory.
         url = f"{client.endpoint}/{client.library_type}/{client.library_id}/items/{key}/file"
         with translated("web"):
-            answer = self._http.get(url, headers=client.default_headers())
-        if answer.status_code == 404:
+            done = self._http.download(url, client.default_headers(), file, limit, arrived)
+        if done.status == 404:
             raise ZoteroMissing("zotero.org has no file for it.", "It was not synced, or lies elsewhere.")
-        if answer.status_code in (401, 403):
+        if done.status in (401, 403):
             raise ZoteroKeyRefused(
                 "The key does not allow files to be read.", "Allow access to files for it on zotero.org."
             )
-        if answer.status_code != 200:
-            raise _fault(answer.status_code)
-        content = bytes(answer.content)
-        packed = any(r.headers.get("zotero-file-compressed", "").lower() == "yes" for r in answer.history)
-        return _unpacked(content, name) if packed else content
+        if done.status != 200:
+            raise _fault(done.status)
+        packed = [headers.get("zotero-file-compressed", "") for headers in done.headers[:-1]]
+        return "yes" in (told.lower() for told in packed), done.cut
 
     # -- asking
 
@@ -217,24 +219,3 @@ def _fault(status: int) -> ZoteroError:
     if status >= 500:
         return ServerFault(f"zotero.org has a fault just now (error {status}).", "Try again in a moment.")
     return ZoteroRefused(f"zotero.org answered with the error {status}.", "Try again later.")
-
-
-def too_large() -> ZoteroRefused:
-    return ZoteroRefused(
-        "The file on zotero.org is too large to be read here.", "Attach a smaller version in Zotero."
-    )
-
-
-def _unpacked(content: bytes, name: str) -> bytes:
-    """The file of this name out of what the server packed, else the first in it."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            inside = [info for info in archive.infolist() if not info.is_dir()]
-            wanted = next((info for info in inside if info.filename == name), inside[0])
-            with archive.open(wanted) as file:
-                unpacked = file.read(LARGEST_FILE + 1)
-    except (zipfile.BadZipFile, IndexError, NotImplementedError, RuntimeError, OSError, EOFError) as error:
-        raise ZoteroRefused("The file that zotero.org sent is damaged.", "Try again later.") from error
-    if len(unpacked) > LARGEST_FILE:
-        raise too_large()
-    return unpacked

@@ -177,7 +177,7 @@ async def test_a_file_is_fetched_when_a_tool_opens_it_and_only_once(tmp_path: Pa
         files = [r.path for r in org.requests]
         assert files == ["/users/4711/items/3Z63DMR5/file", "/stored/u/3Z63DMR5"]
         # the place the server sends to is another one: the key is not for it in general, but this is the same
-        kept = tmp_path / "web" / "storage" / "3Z63DMR5" / "Walker - 2002.pdf"
+        kept = tmp_path / "web" / "storage" / "u" / "3Z63DMR5" / "Walker - 2002.pdf"
         assert kept.read_bytes() == org.libraries["u"].files["3Z63DMR5"]
         assert kept.stat().st_mode & 0o077 == 0
         await library.close()
@@ -206,7 +206,7 @@ async def test_a_file_with_another_sum_is_not_kept(tmp_path: Path) -> None:
         library = await reading(org, tmp_path)
         said = await answer(library, "read_document", attachment_id="u-3Z63DMR5")
         assert "is not the one that was stored" in said
-        assert not list((tmp_path / "web" / "storage").glob("*/*.pdf"))
+        assert not list((tmp_path / "web" / "storage").rglob("*.pdf"))
         await library.close()
 
 
@@ -221,7 +221,7 @@ async def test_a_newer_file_replaces_the_fetched_one(tmp_path: Path) -> None:
         await library.refresh()
         said = await answer(library, "read_document", attachment_id="u-3Z63DMR5")
         assert "error" not in said[:20]
-        assert (tmp_path / "web/storage/3Z63DMR5/Walker - 2002.pdf").read_bytes() == newer
+        assert (tmp_path / "web/storage/u/3Z63DMR5/Walker - 2002.pdf").read_bytes() == newer
         await library.close()
 
 
@@ -309,6 +309,10 @@ async def test_a_snapshot_of_a_web_page_comes_out_of_its_archive(tmp_path: Path)
         await library.close()
 
 
+def kilobyte(name: str, path: Path) -> None:
+    path.write_bytes(b"x" * 1_000)
+
+
 def test_files_not_used_for_longest_go_when_there_is_no_room(tmp_path: Path) -> None:
     store = FileStore(tmp_path, most_bytes=2_500)
 
@@ -319,9 +323,9 @@ def test_files_not_used_for_longest_go_when_there_is_no_room(tmp_path: Path) -> 
         return Attachment(f"u-{key}", key, library, f"u-{key}", "T", "pdf", "", 0, f"storage:{key}.pdf")
 
     for at, key in enumerate(("AAAA2222", "BBBB2222")):
-        store.fetch(stored(key), "", lambda name: b"x" * 1_000)
-        os.utime(tmp_path / "storage" / key, (at, at))
+        store.fetch(stored(key), "", kilobyte)
+        os.utime(tmp_path / "storage" / "u" / key, (at, at))
     assert store.has(stored("AAAA2222"), "")  # used again
-    store.fetch(stored("CCCC2222"), "", lambda name: b"x" * 1_000)
+    store.fetch(stored("CCCC2222"), "", kilobyte)
     assert [store.has(stored(k), "") for k in ("AAAA2222", "BBBB2222", "CCCC2222")] == [True, False, True]
     assert store.size() <= 2_500

@@ -23,13 +23,18 @@ from tests.zotero.online.web_server import KEY, WebServer
 
 def HTTP() -> BlockingHttp:
     """Connections to loopback; without certificates, whose reading would take most of a test's time."""
-    http = BlockingHttp(local=True)
-    http.follow_redirects = True
-    return http
+    return BlockingHttp(local=True)
 
 
-def account_in(folder: Path, address: str, user_id: int = USER, **options: Any) -> WebAccount:
-    return WebAccount(folder / "web", user_id, HTTP, now, address=address, first_wait=0.01, **options)
+def hasty() -> BlockingHttp:
+    """Connections that notice within a second when something comes too slowly."""
+    return BlockingHttp(local=True, window=0.4)
+
+
+def account_in(
+    folder: Path, address: str, user_id: int = USER, http: Any = HTTP, **options: Any
+) -> WebAccount:
+    return WebAccount(folder / "web", user_id, http, now, address=address, first_wait=0.01, **options)
 
 
 def sync(

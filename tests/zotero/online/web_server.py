@@ -8,6 +8,7 @@ Faults are put in with `faults`: the next requests whose path matches get them, 
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import re
@@ -59,6 +60,8 @@ class WebServer:
         self.slow = 0.0
         self.faults: list[Fault] = []
         self.requests: list[Request] = []
+        self.trickle: tuple[str, bytes, float] | None = None
+        """(which path, what, how often): from there such pieces come for ever, in place of a file."""
         self.between: Any = None
         """Called before each answer, with the path."""
         self._ended = threading.Event()
@@ -86,8 +89,9 @@ class WebServer:
     def asked(self, part: str) -> list[Request]:
         return [r for r in self.requests if part in r.path]
 
-    def wait(self, seconds: float) -> None:
-        self._ended.wait(seconds)
+    def wait(self, seconds: float) -> bool:
+        """True where the server ended meanwhile."""
+        return self._ended.wait(seconds)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -125,6 +129,9 @@ class _Handler(BaseHTTPRequestHandler):
                 fault.times -= 1
                 self._fail(fault)
                 return
+        if org.trickle is not None and org.trickle[0] in url.path:
+            self._trickle(*org.trickle[1:])
+            return
         if url.path.startswith("/stored/"):
             self._stored(url.path)
             return
@@ -257,6 +264,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if status != 304:
             self.wfile.write(content)
+
+    def _trickle(self, piece: bytes, pause: float) -> None:
+        self.close_connection = True
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n")
+        self.wfile.write(b"Content-Type: application/json\r\n\r\n" if piece != b"h" else b"X-Head: ")
+        with contextlib.suppress(OSError):
+            while not self.org.wait(pause):
+                self.wfile.write(piece)
+                self.wfile.flush()
 
     def _fail(self, fault: Fault) -> None:
         if fault.body is not None:
