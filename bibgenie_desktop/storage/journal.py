@@ -139,8 +139,8 @@ class Journal(Records):
                 row
                 for message_id in message_ids
                 for row in self._db.rows(
-                    "SELECT call_id, message_id, content FROM proposal WHERE message_id = ? "
-                    "ORDER BY created_at, call_id",
+                    "SELECT call_id, message_id, content FROM proposal WHERE message_id = ? ORDER BY "
+                    "(SELECT min(seq) FROM journal WHERE journal.call_id = proposal.call_id), call_id",
                     message_id,
                 )
             ]

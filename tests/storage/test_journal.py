@@ -93,6 +93,20 @@ def test_the_order_of_entries_is_that_of_writing_whatever_the_clock_says(path: P
         assert [e.kind for e in found.entries] == ["proposed", "accepted", "written"]
 
 
+def test_the_order_of_proposals_is_that_of_proposing_whatever_the_clock_and_the_ids_say(path: Path) -> None:
+    made = [9, 10, 2, 11, 0]
+    with opened(path, start=10_000) as store:
+        session, call = asked(store)
+        answer = call.rpartition("/")[0]
+        for number in made[:3]:
+            store.propose(f"{answer}/{number}", session.id, CARD, FACTS)
+    with opened(path, start=1) as store:  # the clock was set back
+        for number in made[3:]:
+            store.propose(f"{answer}/{number}", session.id, CARD, FACTS)
+        found = store.proposals([MessageId(answer)])
+        assert [p.call_id for p in found] == [f"{answer}/{number}" for number in made]
+
+
 def test_proposing_the_same_call_again_keeps_the_first(store: Store) -> None:
     session, call = proposed(store)
     store.propose(call, session.id, {"content": "other"}, {})
