@@ -298,7 +298,10 @@ class SnapshotSource:
             "notice": snapshot.notice,
         }
         with contextlib.suppress(OSError):
-            (self._private / "last.json").write_text(json.dumps(record), "utf-8")
+            path = self._private / "last.json"
+            path.touch(mode=0o600)
+            path.chmod(0o600)  # an earlier version left it to the umask
+            path.write_text(json.dumps(record), "utf-8")
 
     def _recall(self) -> Snapshot | None:
         """The last good snapshot of an earlier run, for a start during a long import."""

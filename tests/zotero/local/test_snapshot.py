@@ -53,6 +53,24 @@ def test_the_copy_is_private(zotero: Path, private: Path) -> None:
     assert stat.S_IMODE(snapshot.path.stat().st_mode) == 0o600
 
 
+@posix
+def test_every_file_of_the_copy_is_private_whatever_the_umask_and_earlier_versions(
+    zotero: Path, private: Path
+) -> None:
+    private.mkdir()
+    (private / "last.json").write_text("{}")
+    (private / "last.json").chmod(0o644)
+    for folder in (private, private.with_name("fresh")):
+        before = os.umask(0)
+        try:
+            SnapshotSource(zotero, folder, now).refresh()
+        finally:
+            os.umask(before)
+        found = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+        assert "last.json" in found
+        assert {mode & 0o077 for mode in found.values()} == {0}, found
+
+
 def test_nothing_is_created_or_changed_in_the_zotero_directory(zotero: Path, private: Path) -> None:
     before = hashes(zotero)
     source = SnapshotSource(zotero, private, now)
