@@ -268,9 +268,20 @@ class TurnRunner:
             reply.parts[index] = ended
             self._announce(ToolEnded(ended))
 
+        async def in_turn(indices: list[int]) -> None:
+            for index in indices:
+                await one(index)
+
+        # One card is shown at a time: in the order of the calls, not in that in which they were checked.
+        cards = [i for i in calls if self._is_proposal(reply.parts[i])]
         async with asyncio.TaskGroup() as group:
+            group.create_task(in_turn(cards))
             for index in calls:
-                group.create_task(one(index))
+                if index not in cards:
+                    group.create_task(one(index))
+
+    def _is_proposal(self, part: Part) -> bool:
+        return isinstance(part, ToolPart) and isinstance(self._toolbox.get(part.name), ProposingTool)
 
     async def _run_tool(self, call: ToolPart, profile: ModelProfile) -> ToolResult:
         if "malformed" in (call.opaque or {}):
