@@ -31,6 +31,8 @@ T = TypeVar("T")
 SECTIONED = ("epub", "html", "text")
 """Kinds of attachments that have sections instead of pages."""
 
+PAGES_NEAR = 4
+"""Pages before and after the named one on which a quote is looked for that is not there."""
 MOST_SEARCHED = 300
 """Sections of one document in which a quote is looked for."""
 
@@ -150,6 +152,23 @@ class ReadableLibrary(ABC):
             return check_across_pages(locator.quote, texts[0], texts[1])
 
         return await self._in(self._worker, check)
+
+    async def quoted_page(self, locator: Locator) -> int | None:
+        """The page on which the quote of a locator stands word for word, of those near the one it names."""
+        attachment = self.contents.attachments.get(locator.att_id)
+        named = locator.page_index
+        if attachment is None or named is None or not locator.quote:
+            return None
+        try:
+            pages = await self.pages_text(attachment, max(0, named - PAGES_NEAR), named + PAGES_NEAR)
+        except DocumentUnreadable:
+            return None
+
+        def find() -> int | None:
+            near = sorted(pages, key=lambda page: abs(page.index - named))
+            return next((p.index for p in near if check_quote(locator.quote, p.text) == "verified"), None)
+
+        return await self._in(self._worker, find)
 
     async def _file(self, attachment: Attachment, *kinds: str) -> Path:
         if attachment.kind not in kinds:

@@ -216,7 +216,9 @@ async def test_a_quote_is_looked_up_on_its_page(tmp_path: Path) -> None:
             return await library.check_quote(Locator("u", "pdf", att=key, page_index=page, quote=quote))
 
         assert await verdict(1, "the benefit of cueing was small to moderate") == "verified"
-        assert await verdict(1, "the benefit of cueing was large to moderate") == "paraphrase"
+        assert await verdict(1, "the benefit of cueing was large to moderate") == "not found"
+        assert await verdict(1, "benefits of cueing were small to moderate") == "paraphrase"
+        assert await verdict(0, "the benefit of cueing was small to moderate") == "not found"
         assert await verdict(2, "the benefit of cueing was small to moderate") == "not found"
         assert await verdict(9, "the benefit of cueing was small to moderate") == "not found"
         assert await verdict(0, "anything", scan) == "not found"

@@ -88,7 +88,7 @@ class CitationChecker:
         if attachment is not None and attachment.kind in SECTIONED and citation.quote:
             locator, state, reason = await self._in_sections(locator, attachment)
         else:
-            state, reason = await self._quote_state(locator, attachment)
+            locator, state, reason = await self._on_page(locator, attachment)
         return CheckedCitation(
             raw=citation.raw,
             label=library.citation_label(locator),
@@ -115,15 +115,29 @@ class CitationChecker:
         found = replace(locator, page_index=None, section=index, href=section.href, cfi=cfi)
         return found, verdict, ""
 
-    async def _quote_state(
+    async def _on_page(
         self, locator: Locator, attachment: Attachment | None
-    ) -> tuple[CitationState, str]:
+    ) -> tuple[Locator, CitationState, str]:
+        """Where the file has no such page, the citation leads to the file and not to a page."""
+        library, page = self._library, locator.page_index
+        unread = ""
+        if attachment is not None and page is not None:
+            try:
+                info = await library.document_info(attachment)
+                if page >= info.pages:
+                    number = "only 1 page" if info.pages == 1 else f"only {info.pages} pages"
+                    reason = f"There is no page {page + 1}: this document has {number}."
+                    return replace(locator, page_index=None), "not found", reason
+                await library.pages_text(attachment, page, page)
+            except UserError as error:
+                unread = error.title
         if not locator.quote:
-            return "unchecked", "The statement carries no quoted words."
-        if attachment is None or locator.page_index is None:
-            return "unchecked", "The citation names no page."
-        try:
-            await self._library.pages_text(attachment, locator.page_index, locator.page_index)
-        except UserError as error:
-            return "unchecked", error.title
-        return await self._library.check_quote(locator), ""
+            return locator, "unchecked", "The statement carries no quoted words."
+        if attachment is None or page is None:
+            return locator, "unchecked", "The citation names no page."
+        if unread:
+            return locator, "unchecked", unread
+        verdict = await library.check_quote(locator)
+        if verdict != "not found" or (elsewhere := await library.quoted_page(locator)) is None:
+            return locator, verdict, ""
+        return locator, verdict, f"These words stand on page {elsewhere + 1}, not on page {page + 1}."

@@ -40,13 +40,12 @@ def test_typesetting_does_not_matter(quote: str) -> None:
 @pytest.mark.parametrize(
     "quote",
     [
-        "improvement in speed of about 30 percent without any loss",
         "An improvement in the speed of about 20 percent was produced by a night of sleep",
         "improvement in speed of about 20 percents without any loss of accuracy",
         "accuracy … A night of sleep produced an improvement in speed",
     ],
 )
-def test_other_words_or_numbers_make_it_a_paraphrase(quote: str) -> None:
+def test_other_words_make_it_a_paraphrase(quote: str) -> None:
     assert check_quote(quote, PAGE) == "paraphrase"
 
 
@@ -69,6 +68,7 @@ def test_what_is_not_there_is_not_found(quote: str) -> None:
 
 
 def test_nothing_like_it_is_not_found() -> None:
+    assert check_quote("improvement in speed of about 30 percent without any loss", PAGE) == "not found"
     assert check_quote("coral reefs bleach in warm water", PAGE) == "not found"
     assert check_quote("", PAGE) == "not found"
     assert check_quote("speed of about", "") == "not found"
