@@ -93,12 +93,13 @@ class ZoteroWriting:
     async def refusal(self, library: str, home: Home = ANYWHERE) -> str:
         """Why nothing can be written to a library now, with what to switch on; empty where it seems to.
 
-        Nothing leaves this machine for it: whether a key of zotero.org is good shows when it is used.
+        Nothing leaves this machine for it: whether a key of zotero.org is good, and what it may do by now,
+        shows when it is used.
         """
         try:
             key = await self._open_way(home)
             if key and key in self._owners:
-                self._require_right(self._owners[key], library, home)
+                self._require_account(self._owners[key], library, home)
         except ZoteroError as error:
             return error.text
         return ""
@@ -183,19 +184,24 @@ class ZoteroWriting:
         key = await self._open_way(home)
         if not key:
             return "local"
-        self._require_right(await self._owner(key), library, home)
-        return "web"
-
-    def _require_right(self, owner: KeyOwner, library: str, home: Home) -> None:
-        if library == "u" and home.user_id not in (0, owner.user_id):
-            raise ZoteroKeyRefused(
-                "The key of zotero.org belongs to another account than this library.",
-                "Nothing was written. Enter a key of this account in the settings, under Zotero.",
-            )
+        known = key in self._owners
+        owner = await self._owner(key)
+        if known and not owner.may_write(library):
+            self._owners.pop(key, None)  # it may have been allowed on zotero.org since
+            owner = await self._owner(key)
+        self._require_account(owner, library, home)
         if not owner.may_write(library):
             raise ZoteroKeyRefused(
                 "The key of zotero.org may not write to this library.",
                 "On zotero.org, under Settings, Security, allow it to write, or let BibGenie into Zotero 10.",
+            )
+        return "web"
+
+    def _require_account(self, owner: KeyOwner, library: str, home: Home) -> None:
+        if library == "u" and home.user_id not in (0, owner.user_id):
+            raise ZoteroKeyRefused(
+                "The key of zotero.org belongs to another account than this library.",
+                "Nothing was written. Enter a key of this account in the settings, under Zotero.",
             )
 
     def _probe(self) -> str:
@@ -220,10 +226,11 @@ class ZoteroWriting:
         raise ZoteroKeyRefused("There is no key of zotero.org.", "Enter one in the settings, under Zotero.")
 
     async def _owner(self, key: str) -> KeyOwner:
-        if key not in self._owners:
+        found = self._owners.get(key)
+        if found is None:
             found = await _in_thread(lambda: key_owner(key, self._connections.web, address=self._web))
             self._owners[key] = found
-        return self._owners[key]
+        return found
 
     # -- writing
 

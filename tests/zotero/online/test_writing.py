@@ -556,10 +556,24 @@ async def test_a_key_that_may_only_read_is_refused_before_anything_is_sent() -> 
         assert await way.refusal("u") == ""
         with pytest.raises(ZoteroKeyRefused, match="may not write"):
             await way.apply(NOTE, NEVER)
-        assert "may not write" in await way.refusal("u")
-        assert await way.refusal("g77") == ""
-        assert "may not write" in await way.refusal("g78")
         assert org.writes == []
+
+
+async def test_a_right_that_was_given_meanwhile_counts_at_the_next_try() -> None:
+    rights = {"reads": Rights(write=False)}
+    with ZoteroServer("web", keys=rights) as org:
+        filled(org)
+        way = writing(MemoryKeyring({"zotero-web": "reads"}), web=org.web)
+        for _ in range(2):
+            with pytest.raises(ZoteroKeyRefused, match="may not write"):
+                await way.apply(NOTE, NEVER)
+            assert await way.refusal("u") == ""  # else it could not be tried again
+        rights["reads"] = Rights(write=True)
+        assert (await way.apply(NOTE, NEVER)).route == "web"
+        assert len(org.writes) == 1
+        for library in ("g77", "g78"):
+            with pytest.raises(ZoteroKeyRefused, match="may not write"):
+                await way.apply(replace(NOTE, library=library), NEVER)
 
 
 async def test_a_group_is_written_to_under_its_own_number(zotero: ZoteroServer) -> None:
