@@ -55,6 +55,8 @@ class WebReads:
         with translated("web"):
             self._http = http()
         self._clients: dict[str, Zotero] = {}
+        self.newest = 0
+        """The newest version of a library that was told since the versions of its items were asked for."""
 
     def close(self) -> None:
         self._clients.clear()
@@ -80,6 +82,7 @@ class WebReads:
         version = self._version(client)
         if version is None:
             raise web_answers.not_understood()
+        self.newest = version
         return version, web_answers.versions(found)
 
     def items(self, library: str, since: int, start: int) -> Iterator[Page]:
@@ -194,6 +197,7 @@ class WebReads:
             raise web_answers.not_understood() from None
         if "json" not in _header(client, "content-type"):
             raise web_answers.not_understood()
+        self.newest = max(self.newest, self._version(client) or 0)
         return answer
 
 

@@ -9,7 +9,7 @@ only when all of it is there. Blocks; meant for a thread.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, TypeVar
@@ -32,6 +32,8 @@ from bibgenie_desktop.zotero.source import TakingCancelled
 
 BULK: Final = 150
 """With more items than this the library is paged through; fewer are asked for by their keys."""
+ROUNDS: Final = 3
+"""So often is asked what else there is of a library that changes while it is fetched."""
 LONGEST_WAIT_S: Final = 600.0
 FIRST_WAIT_S: Final = 1.0
 TRIES: Final = 4
@@ -45,6 +47,16 @@ class Synced:
 
     changed: bool
     notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """A library as it was at a version: the objects that were asked for, and what is there no more."""
+
+    version: int
+    kept: Mapping[Kind, Collection[str]]
+    gone: Mapping[Kind, Collection[str]]
+    gone_settings: Collection[str]
 
 
 class _Wanted:
@@ -120,15 +132,31 @@ class WebSync:
     # -- one library
 
     def _library(self, library: CachedLibrary) -> bool:
-        """True where something changed."""
-        since = library.version
+        """True where something changed.
+
+        What changes meanwhile would be half in it: then it is asked what else there is, a few times.
+        """
         self._report(self._now)
+        state = self._state(library)
+        rounds = 1
+        while state is not None and self._reads.newest > state.version and rounds < ROUNDS:
+            later = self._state(library)
+            state, rounds = later or state, rounds + 1
+        if state is None:
+            return False
+        self._report(replace(self._now, phase="storing", done=0, total=0))
+        self._cache.finish(library, state.version, state.kept, state.gone, state.gone_settings, self._check)
+        return True
+
+    def _state(self, library: CachedLibrary) -> _State | None:
+        """Fetches what is missing of the present state, whose objects have arrived then; None: it is here."""
+        since = library.version
         found = self._patiently(lambda: self._reads.item_versions(library.id, since))
         if found is None:
-            return False
+            return None
         version, expected = found
         if library.complete and version == since:
-            return False
+            return None
         with self._cache.arriving(library) as arriving:
             arriving.begin(since)
         kept: dict[Kind, set[str]] = {"items": set(expected)}
@@ -141,10 +169,7 @@ class WebSync:
             for name, value in settings.items():
                 arriving.put_setting(name, value)
         self._items(library, since, expected)
-        gone, gone_settings = self._gone(library, since, kept, set(settings))
-        self._report(replace(self._now, phase="storing", done=0, total=0))
-        self._cache.finish(library, version, kept, gone, gone_settings, self._check)
-        return True
+        return _State(version, kept, *self._gone(library, since, kept, set(settings)))
 
     def _small(self, library: CachedLibrary, kind: Kind, ask: Callable[[], Iterator[Page]]) -> set[str]:
         """Collections or searches, all pages of them; their keys."""

@@ -266,3 +266,44 @@ def test_the_copy_that_readers_get_holds_nothing_that_is_half_fetched(tmp_path: 
     with contextlib.closing(sqlite3.connect(copy)) as db:
         assert db.execute("SELECT count(*) FROM arriving").fetchone() == (0,)
     assert b"NEWNEW33" not in copy.read_bytes()
+
+
+def served(org: WebServer) -> dict[str, str]:
+    return {f"u-{key}": entry["data"]["title"] for key, entry in org.libraries["u"].items.items()}
+
+
+@pytest.mark.parametrize("turn", range(1, 12))
+def test_what_changes_while_pages_are_fetched_is_all_there_at_the_end(tmp_path: Path, turn: int) -> None:
+    with WebServer(many(430)) as org:
+        account = account_in(tmp_path, org.address)
+        asked: list[str] = []
+
+        def between(path: str) -> None:
+            asked.append(path)
+            if len(asked) == turn:
+                own, keys = org.libraries["u"], keys_of(org)
+                own.change(keys[3], title="Changed")
+                own.change(keys[-3], title="Changed")
+                own.delete("items", keys[5])
+                own.delete("items", keys[-5])
+                own.put("items", "NEWNEW22", {"itemType": "book", "title": "New"})
+                own.put("collections", "CKL22222", {"name": "New", "parentCollection": False})
+
+        org.between = between
+        sync(account)
+        contents = contents_in(account)
+        assert {id: item.title for id, item in contents.items.items()} == served(org)
+        assert [c.name for c in contents.collections] == ["New"]
+        org.between = None
+        assert not sync(account).changed
+
+
+def test_a_library_that_changes_all_the_time_is_fetched_a_few_times_and_shown(tmp_path: Path) -> None:
+    with WebServer(many(230)) as org:
+        account = account_in(tmp_path, org.address)
+        org.between = lambda path: org.libraries["u"].change(keys_of(org)[0], title="Changed")
+        sync(account)
+        assert len(org.requests) < 60
+        assert len(contents_in(account).items) == 230
+        org.between = None
+        assert sync(account).changed
