@@ -165,6 +165,7 @@ def test_others_are_asked_through_the_proxy(monkeypatch: pytest.MonkeyPatch) -> 
     [
         ("socks5://me:hidden@127.0.0.1:1", "SOCKS proxy"),
         ("socks5h://me:hidden@127.0.0.1:1", "SOCKS proxy"),
+        ("socks://me:hidden@127.0.0.1:1", "SOCKS proxy"),
         ("gopher://me:hidden@127.0.0.1:1", "cannot be used"),
         ("http://me:hidden@[::1", "cannot be used"),
         ("http://me:hidden@127.0.0.1:hidden", "cannot be used"),

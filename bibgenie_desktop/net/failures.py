@@ -58,7 +58,7 @@ def broken(error: httpx.HTTPError, host: str, idle: float) -> ProviderError:
 def unusable_proxy(error: Exception, *, own: bool = False) -> Unreachable:
     """`own`: the one that is set for a provider. What is told does not show its address."""
     whose = "for this provider" if own else "on this computer"
-    if isinstance(error, ImportError):  # of what the library would need for it
+    if isinstance(error, ImportError) or "socks" in str(error):  # what it would need is not installed
         title = f"The proxy set {whose} is a SOCKS proxy, which cannot be used."
     else:
         title = f"The proxy set {whose} cannot be used."
