@@ -33,6 +33,7 @@ SECTIONED = ("epub", "html", "text")
 
 PAGES_NEAR = 4
 """Pages before and after the named one on which a quote is looked for that is not there."""
+SEARCH_LIMIT_S = 30.0
 MOST_SEARCHED = 300
 """Sections of one document in which a quote is looked for."""
 
@@ -118,21 +119,34 @@ class ReadableLibrary(ABC):
     async def find_quote(self, attachment: Attachment, quote: str) -> tuple[Verdict, SectionText | None, str]:
         """Look a quote up in all sections of a document: the verdict, and the section and CFI of the best.
 
-        Raises `DocumentUnreadable`.
+        Raises `DocumentUnreadable`, also where the end could not be reached in time.
         """
         best: tuple[Verdict, SectionText | None, str] = ("not found", None, "")
         index, total = 0, 1
-        while index < min(total, MOST_SEARCHED):
-            section = await self.section_text(attachment, index)
-            total, text = section.sections, section.text
-            verdict = await asyncio.to_thread(check_quote, quote, text)
-            if verdict == "verified":
-                starts = zip(section.starts, (*section.starts[1:], len(text)), section.cfis, strict=True)
-                place = next((c for a, b, c in starts if check_quote(quote, text[a:b]) == verdict), "")
-                return verdict, section, place
-            if verdict == "paraphrase" and best[1] is None:
-                best = (verdict, section, "")
-            index += 1
+        try:
+            async with asyncio.timeout(SEARCH_LIMIT_S):
+                while index < min(total, MOST_SEARCHED):
+                    section = await self.section_text(attachment, index)
+                    total, text = section.sections, section.text
+                    verdict = await asyncio.to_thread(check_quote, quote, text)
+                    if verdict == "verified":
+                        starts = zip(
+                            section.starts, (*section.starts[1:], len(text)), section.cfis, strict=True
+                        )
+                        place = next(
+                            (c for a, b, c in starts if check_quote(quote, text[a:b]) == verdict), ""
+                        )
+                        return verdict, section, place
+                    if verdict == "paraphrase" and best[1] is None:
+                        best = (verdict, section, "")
+                    index += 1
+        except TimeoutError:
+            pass
+        if index < total and best[1] is None:
+            raise DocumentUnreadable(
+                "This document is too long to be looked through for the quoted words.",
+                f"{index} of {total} sections were looked through.",
+            )
         return best
 
     async def check_quote(self, locator: Locator) -> Verdict:

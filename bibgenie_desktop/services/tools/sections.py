@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
 
 from bibgenie_desktop.domain.errors import DocumentUnreadable
 from bibgenie_desktop.domain.locators import Locator, Resource
@@ -22,6 +23,8 @@ from bibgenie_desktop.zotero.model.links import item_label
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 _LISTED = 20
+_EMPTY_SKIPPED: Final = 30
+"""Sections without text passed over at the beginning of a book."""
 
 
 async def section_of(library: ZoteroLibrary, attachment: Attachment, wanted: str) -> tuple[int, int]:
@@ -38,8 +41,8 @@ async def section_of(library: ZoteroLibrary, attachment: Attachment, wanted: str
     if wanted.startswith("epubcfi("):
         step, _, path = wanted.removeprefix("epubcfi(").rstrip(")").partition("!")
         for info in sections:
-            section = await library.section_text(attachment, info.index)
-            if section.cfis and any(c.startswith(f"epubcfi({step}!") for c in section.cfis):
+            if info.step and _bare(info.step) == _bare(step):
+                section = await library.section_text(attachment, info.index)
                 return info.index, _offset_of(section, path.split(",")[0])
         raise BadArguments("No section has this cfi; use a section number.")
     bare = wanted.partition("#")[0]
@@ -58,7 +61,8 @@ async def read_section(
     start = offset or start
     if start and start >= len(section.text):
         return ToolResult(f"offset {start} is past the end of the section ({len(section.text)}).", error=True)
-    while not section.text.strip() and index + 1 < section.sections and not wanted:
+    until = min(section.sections - 1, _EMPTY_SKIPPED)
+    while not section.text.strip() and index < until and not wanted:
         index += 1  # covers and other empty beginnings
         section = await library.section_text(attachment, index)
     text = section.text[start : start + most]
@@ -134,9 +138,14 @@ def section_resource(item: Item, attachment: Attachment, section: SectionText, o
 
 def section_rows(sections: tuple[SectionInfo, ...]) -> list[dict[str, Any]]:
     return [
-        without_empty({"section": s.index + 1, "href": s.href, "title": s.title, "chars": s.chars})
+        without_empty({"section": s.index + 1, "href": s.href, "title": s.title, "chars": s.chars or None})
         for s in sections
     ]
+
+
+def _bare(step: str) -> str:
+    """A step without the assertions in brackets that Zotero writes behind it."""
+    return re.sub(r"\[[^\]]*\]", "", step)
 
 
 def _offset_of(section: SectionText, path: str) -> int:

@@ -22,7 +22,10 @@ MOST_BYTES: Final = 30 << 20
 """Of one entry of an archive, unpacked; and of a file that is no archive."""
 MOST_SECTIONS: Final = 5_000
 MOST_CHARS: Final = 4_000_000
-"""Of one section."""
+"""Of one section, with the ways to its paragraphs."""
+MOST_COUNTED: Final = 400
+COUNTED_BYTES: Final = 64 << 20
+"""Of all sections of an archive, unpacked: a larger one is not read only to say how long its sections are."""
 KEPT_CHARS: Final = 20_000_000
 
 _BLOCKS: Final = frozenset(
@@ -74,6 +77,13 @@ class Book:
                 self._kept = 0
             self._known[index] = found
         return self._known[index]
+
+    def countable(self) -> bool:
+        """Whether all sections may be read to say how long they are."""
+        if self._archive is None:
+            return True
+        sizes = (self._archive.getinfo(s.href).file_size for s in self.sections)
+        return len(self.sections) <= MOST_COUNTED and sum(sizes) <= COUNTED_BYTES
 
     def close(self) -> None:
         if self._archive is not None:
@@ -270,6 +280,7 @@ class _Text:
         text = re.sub(r"[ \t\r\f\v]*\n[ \t\r\f\v]*", "\n", "".join(self.held)).strip()
         if text:
             self.blocks.append(Block(self.path, text))
+            self.size += len(self.path) + 8
         self.held = []
         self.path = path
 
@@ -282,10 +293,11 @@ def blocks_of(source: str, *, paths: bool) -> list[Block]:
     for piece in pieces(source):
         if piece.kind == "text":
             if not hidden:
-                out.held.append(piece.text if verbatim else re.sub(r"\s+", " ", piece.text))
-                out.size += len(piece.text)
-                if out.size > MOST_CHARS:
-                    break
+                text = piece.text[: MOST_CHARS - out.size]
+                out.held.append(text if verbatim else re.sub(r"\s+", " ", text))
+                out.size += len(text)
+            if out.size >= MOST_CHARS:
+                break
             continue
         name = piece.name
         if piece.kind == "start":
@@ -322,10 +334,13 @@ def _office(source: str) -> list[Block]:
     """The paragraphs of a DOCX or ODT."""
     blocks: list[Block] = []
     held: list[str] = []
-    inside = 0
+    inside = size = 0
     for piece in pieces(source):
+        if size >= MOST_CHARS:
+            break
         if piece.kind == "text" and inside:
-            held.append(piece.text)
+            held.append(piece.text[: MOST_CHARS - size])
+            size += len(held[-1]) + 8
         elif piece.kind == "start":
             if piece.name == "t" or (piece.name in ("p", "h", "span") and not _is_word(source)):
                 inside += not piece.empty
@@ -355,10 +370,11 @@ def answer(book: Book, request: dict[str, object]) -> dict[str, object]:
     match request["op"]:
         case "sections":
             rows = []
+            counted = book.countable()
             for index, section in enumerate(book.sections):
-                blocks = book.blocks(index) if len(book.sections) <= 400 else []
+                blocks = book.blocks(index) if counted else []
                 chars = sum(len(b.text) + 2 for b in blocks)
-                rows.append([section.href, section.title or title_of(blocks), chars])
+                rows.append([section.href, section.title or title_of(blocks), chars, section.step])
             return {"sections": rows}
         case "section":
             index = int(str(request["index"]))

@@ -10,12 +10,14 @@ from bibgenie_desktop.zotero.files.documents import Documents
 
 @dataclass(frozen=True, slots=True)
 class SectionInfo:
-    """`index` counts from 0; `chars` 0: not counted (a book of very many sections)."""
+    """`index` counts from 0; `chars` 0: not counted (a book of very many or very long sections); `step`: how
+    its CFIs begin."""
 
     index: int
     href: str
     title: str
     chars: int
+    step: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class Books:
     async def sections(self, path: Path) -> tuple[SectionInfo, ...]:
         answer = await self._documents.ask(path, {"op": "sections"})
         rows = enumerate(answer["sections"])
-        return tuple(SectionInfo(i, str(h), str(t), int(n)) for i, (h, t, n) in rows)
+        return tuple(SectionInfo(i, str(h), str(t), int(n), str(s)) for i, (h, t, n, s) in rows)
 
     async def section(self, path: Path, index: int) -> SectionText:
         answer = await self._documents.ask(path, {"op": "section", "index": index})
