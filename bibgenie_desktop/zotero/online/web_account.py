@@ -6,6 +6,7 @@ and writes nothing more. Nothing is asked before one of these methods is called.
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from bibgenie_desktop.domain.ids import Clock
 from bibgenie_desktop.zotero.model.library import Attachment
 from bibgenie_desktop.zotero.online.client import WEB, KeyOwner, MakeHttp, key_owner
 from bibgenie_desktop.zotero.online.errors import ZoteroBusy, ZoteroKeyRefused, ZoteroUnreachable
-from bibgenie_desktop.zotero.online.web_cache import WebCache, stored_file
+from bibgenie_desktop.zotero.online.web_cache import WebCache, stored_file, unusable
 from bibgenie_desktop.zotero.online.web_files import LARGEST_FILE, MOST_BYTES, FileStore, too_large, unpack
 from bibgenie_desktop.zotero.online.web_progress import SyncProgress
 from bibgenie_desktop.zotero.online.web_reads import WebReads
@@ -124,6 +125,9 @@ class WebAccount:
             )  # fmt: skip
             done = sync.run()
             cache.published()
+        except sqlite3.Error as error:  # no space left, damaged meanwhile, or held by another process
+            raise unusable(self.folder) from error
+        else:
             return done
         finally:
             cache.close()

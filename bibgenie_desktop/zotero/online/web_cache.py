@@ -206,7 +206,7 @@ class WebCache:
         except (OSError, sqlite3.Error) as error:
             if unfinished is not None:
                 unfinished.unlink(missing_ok=True)
-            raise _unusable(self.folder) from error
+            raise unusable(self.folder) from error
         return target
 
     def clear(self) -> None:
@@ -225,7 +225,7 @@ class WebCache:
             try:
                 self._db = self._opened()
             except (OSError, sqlite3.Error) as error:
-                raise _unusable(self.folder) from error
+                raise unusable(self.folder) from error
         return self._db
 
     def _opened(self) -> sqlite3.Connection:
@@ -276,7 +276,7 @@ def stored_file(database: Path, library: str, key: str) -> tuple[str, int]:
     return (str(row[0] or ""), int(row[1] or 0)) if row else ("", 0)
 
 
-def _unusable(folder: Path) -> LibraryUnavailable:
+def unusable(folder: Path) -> LibraryUnavailable:
     return LibraryUnavailable(
         f"The folder {folder} for the web library cannot be used.",
         "Check its permissions and the free space.",

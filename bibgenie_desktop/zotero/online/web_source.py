@@ -75,7 +75,7 @@ class WebSource:
         if key:
             try:
                 notice = " ".join(self._account.sync(key, cancelled, self._progress).notices)
-            except ZoteroError as error:
+            except (ZoteroError, LibraryUnavailable) as error:
                 if not self.mark():
                     raise LibraryUnavailable(error.title, error.advice) from error
                 notice, stale = sentences(error.title, error.advice), True

@@ -15,7 +15,7 @@ import pytest
 
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.zotero.online.web_account import WebAccount
-from bibgenie_desktop.zotero.online.web_cache import WebCache
+from bibgenie_desktop.zotero.online.web_cache import FILE, WebCache
 from bibgenie_desktop.zotero.online.web_progress import SyncProgress
 from bibgenie_desktop.zotero.source import TakingCancelled
 from tests.zotero.online.web_bench import account_in, contents_in, keys_of, many, sync, web_library
@@ -307,3 +307,28 @@ def test_a_library_that_changes_all_the_time_is_fetched_a_few_times_and_shown(tm
         assert len(contents_in(account).items) == 230
         org.between = None
         assert sync(account).changed
+
+
+@pytest.mark.parametrize("table", ["arriving", "items", "itemTags", "account", "libraries"])
+async def test_a_cache_that_cannot_be_written_is_a_sentence_and_keeps_what_is_shown(
+    tmp_path: Path, table: str
+) -> None:
+    with WebServer(two_libraries()) as org:
+        account = account_in(tmp_path, org.address)
+        sync(account)
+        library = web_library(account)
+        await library.ensure_loaded()
+        before = {i.title for i in library.items}
+        with contextlib.closing(sqlite3.connect(account.folder / FILE)) as db:
+            for what in ("INSERT", "UPDATE"):
+                refusing = f"no_{what} BEFORE {what} ON {table} BEGIN SELECT RAISE(ABORT, 'full'); END"
+                db.execute(f"CREATE TRIGGER {refusing}")
+        changed(org)
+        org.libraries["u"].change("NEWNEW22", tags=[{"tag": "x"}])
+        with pytest.raises(UserError, match="free space"):
+            sync(account)
+        await library.refresh()
+        assert library.status.stale
+        assert "free space" in library.status.notice
+        assert {i.title for i in library.items} == before
+        await library.close()
