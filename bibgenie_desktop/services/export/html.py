@@ -20,6 +20,7 @@ from bibgenie_desktop.domain.parts import ImagePart, Part, ReasoningPart, Resour
 from bibgenie_desktop.domain.topology import Placeholder
 from bibgenie_desktop.services.export import wording
 from bibgenie_desktop.services.export.sources import Source, sources_of
+from bibgenie_desktop.zotero.notes.whole_words import keep_words, tokens_of
 
 LINKS: Final = frozenset({"http", "https", "mailto", "zotero"})
 PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -135,7 +136,9 @@ class _Page:
         return f'<p><img alt="{name}" src="data:{part.mime};base64,{encoded}"></p>'
 
     def _rendered(self, text: str) -> str:
-        return str(self._markdown.render(text, {"titles": self._titles}))
+        env = {"titles": self._titles}
+        parser = self._markdown
+        return str(parser.renderer.render(tokens_of(parser, text, env), parser.options, env))
 
 
 class _Renderer(RendererHTML):
@@ -150,9 +153,8 @@ class _Renderer(RendererHTML):
 
 
 def _markdown() -> MarkdownIt:
-    markdown = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable(
-        ["table", "strikethrough"]
-    )
+    markdown = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer)
+    keep_words(markdown.enable(["table", "strikethrough"]))
     markdown.disable("image")  # a picture from elsewhere would be loaded
     markdown.inline.ruler.before("link", "citation", _citation_rule)
     markdown.validateLink = _link_allowed  # type: ignore[method-assign]

@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Sequence
 from html import escape
 from typing import Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from markdown_it.token import Token
 
+from bibgenie_desktop.zotero.notes.whole_words import tokens_of
 from bibgenie_desktop.zotero.online.note_rules import Cited, Entry, Naming, note_parser
 
 LINKS: Final = frozenset({"http", "https", "zotero", "mailto"})
@@ -38,7 +39,7 @@ def note_html(markdown: str, naming: Naming) -> str:
     text = "".join(
         c for c in markdown.replace("\r\n", "\n") if c in "\n\t" or c.isprintable() or c > "\u00a0"
     )
-    body = _Writer().blocks(note_parser(naming).parse(text))
+    body = _Writer().blocks(tokens_of(note_parser(naming), text, {}))
     body = _LINE_END.sub("<br>", body)
     while (shorter := _EMPTY.sub("", body)) != body:
         body = shorter
@@ -50,7 +51,8 @@ class _Writer:
     def __init__(self) -> None:
         self._first: list[bool] = []
         """For each open list item: nothing of it was written yet."""
-        self._links: list[str] = []
+        self._links: list[tuple[str, str]] = []
+        """The target of each open link, and what is to be said after it."""
         self._open: Counter[str] = Counter()
 
     def blocks(self, tokens: Sequence[Token]) -> str:
@@ -65,6 +67,8 @@ class _Writer:
             case "fence" | "code_block":
                 self._written()
                 content = token.content.removesuffix("\n")
+                if " " in (info := token.info.strip()):  # words, and no language
+                    content = f"{info}\n{content}"
                 # HTML drops one line end right after the tag.
                 return (
                     "<pre>"
@@ -141,12 +145,17 @@ class _Writer:
             case "image":
                 return escape(token.content or "image", quote=False)
             case "link_open":
-                self._links.append(_target(str(token.attrGet("href") or "")))
-                target = self._links[-1]
+                href, title = str(token.attrGet("href") or ""), str(token.attrGet("title") or "")
+                target = _target(href)
+                # What Zotero would not show, or not follow, stands in words after the link.
+                self._links.append(
+                    (target, " ".join(w for w in ("" if target else unquote(href), title) if w))
+                )
                 rel = ' rel="noopener noreferrer nofollow"'
                 return f'<a href="{escape(target)}"{rel}>' if target else ""
             case "link_close":
-                return "</a>" if self._links.pop() else ""
+                target, words = self._links.pop()
+                return ("</a>" if target else "") + (f" ({escape(words, quote=False)})" if words else "")
             case "cite":
                 return citation_span(token.meta["entries"])
             case "quoted":

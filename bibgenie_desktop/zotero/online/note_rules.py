@@ -17,6 +17,7 @@ from markdown_it.rules_inline import StateInline
 
 from bibgenie_desktop.domain.citations import MARKER
 from bibgenie_desktop.domain.locators import KEY
+from bibgenie_desktop.zotero.notes.whole_words import keep_words
 
 Rule: TypeAlias = Callable[[StateInline, bool], bool]
 
@@ -77,7 +78,7 @@ class Entry:
 
 def note_parser(naming: Naming) -> MarkdownIt:
     """Its own tokens: `formula`, `formulas` and `raised` with `content`, `cite` and `quoted` with `meta`."""
-    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser = keep_words(MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]))
     parser.inline.ruler.before("escape", "formula", _formula)
     parser.inline.ruler.before("link", "cite", _cite_rule(naming))
     parser.inline.ruler.before("autolink", "raised", _raised)

@@ -110,3 +110,10 @@ def test_checkpoints_and_tool_steps_are_told(text: str) -> None:
     assert "To know why." in words
     assert 'search_items {"query":"sleep `now`"} → 2 items' in words
     assert "hidden thought" not in words
+
+
+def test_no_words_of_an_answer_are_lost_however_deep_they_lie(tmp_path: Path) -> None:
+    answer = "\n".join("  " * n + f"- deep{n}x" for n in range(40)) + "\n\n[1]: http://unused.example"
+    found = html_of(tmp_path, answer)
+    assert [n for n in range(40) if f"deep{n}x" not in found] == []
+    assert "unused.example" in found
