@@ -16,16 +16,10 @@ from typing import Final, Literal
 from bibgenie_desktop.domain.citations import Citation, citations_in
 from bibgenie_desktop.domain.errors import DocumentUnreadable, UserError
 from bibgenie_desktop.domain.locators import Locator
-from bibgenie_desktop.zotero.citing.citations import (
-    Style,
-    UnknownStyle,
-    find_style,
-    format_items,
-    format_text,
-    installed_styles,
-)
+from bibgenie_desktop.zotero.citing.citations import default_style, format_items, format_text
 from bibgenie_desktop.zotero.citing.csl import csl_item
 from bibgenie_desktop.zotero.citing.references import bibtex, ris
+from bibgenie_desktop.zotero.citing.styles import Style, UnknownStyle, find_style, installed_styles, usable
 from bibgenie_desktop.zotero.model.library import Item
 from bibgenie_desktop.zotero.model.links import item_label
 from bibgenie_desktop.zotero.service import ZoteroLibrary
@@ -58,9 +52,9 @@ class Referencing:
         self._library = library
 
     async def styles(self) -> tuple[StyleName, ...]:
-        """The installed styles by title, then the one built in."""
+        """The installed styles that can be used by title, then the one built in."""
         found = await asyncio.to_thread(installed_styles, self._library.status.data_dir)
-        return tuple(StyleName(s.id, s.title) for s in found)
+        return tuple(StyleName(s.id, s.title) for s in usable(found))
 
     async def write(self, ids: Sequence[str], form: Form, style: str = "", locale: str = "") -> Written:
         """Works by the ids of items or of their attachments, each once.
@@ -126,10 +120,11 @@ class Referencing:
     # -- helpers
 
     def _style(self, name: str) -> Style:
+        styles = installed_styles(self._library.status.data_dir)
         try:
-            return find_style(name, installed_styles(self._library.status.data_dir))
+            return find_style(name, styles) if name else default_style(styles)
         except UnknownStyle:
-            return find_style("", installed_styles(self._library.status.data_dir))
+            return default_style(styles)
 
     def _item(self, full_id: str) -> Item | None:
         attachment = self._library.contents.attachments.get(full_id)

@@ -11,11 +11,12 @@ from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.domain.models import ToolSpec
 from bibgenie_desktop.services.tools.arguments import Arguments, BadArguments
 from bibgenie_desktop.services.tools.base import ToolResult
-from bibgenie_desktop.services.tools.presenting import counted, fenced, item_resource
+from bibgenie_desktop.services.tools.presenting import counted, fenced, item_resource, without_empty
 from bibgenie_desktop.services.tools.targets import unknown_id
-from bibgenie_desktop.zotero.citing.citations import UnknownStyle, find_style, format_items, installed_styles
+from bibgenie_desktop.zotero.citing.citations import default_style, format_items
 from bibgenie_desktop.zotero.citing.csl import csl_item
 from bibgenie_desktop.zotero.citing.references import bibtex, ris
+from bibgenie_desktop.zotero.citing.styles import UnknownStyle, find_style, installed_styles
 from bibgenie_desktop.zotero.model.library import Item
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
@@ -69,7 +70,7 @@ class FormatCitation:
         except BadArguments as error:
             return ToolResult(str(error), error=True)
         except UnknownStyle as unknown:
-            return ToolResult(f"There is no such style. Installed: {'; '.join(unknown.names)}.", error=True)
+            return ToolResult(unknown.advice, error=True)
         except UserError as error:
             return ToolResult(f"{error.title} {error.advice}".strip(), error=True)
         return ToolResult(
@@ -98,10 +99,11 @@ class FormatCitation:
                 return {"mode": mode, "text": ris(items)}
             case "csl-json":
                 return {"mode": mode, "text": json.dumps([csl_item(i) for i in items], ensure_ascii=False)}
-        chosen = find_style(style, installed_styles(self._library.status.data_dir))
+        styles = installed_styles(self._library.status.data_dir)
+        chosen = find_style(style, styles) if style else default_style(styles)
         made = format_items(
             items, chosen, bibliography=mode == "bibliography", locale=locale, locators=locators
         )
         retracted = [i.id for i in items if i.retraction]
         data = {"mode": mode, "style": made.style, "text": made.text, "html": made.html}
-        return {**data, "retracted": retracted} if retracted else data
+        return without_empty({**data, "remark": made.remark, "retracted": retracted})

@@ -6,84 +6,30 @@ Everything here blocks and runs in a worker thread. Which items are meant is the
 from __future__ import annotations
 
 import contextlib
-import difflib
 import io
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from bibgenie_desktop.domain.errors import UserError
 from bibgenie_desktop.zotero.citing import plain_style
 from bibgenie_desktop.zotero.citing.csl import csl_item
-from bibgenie_desktop.zotero.model.folding import key
-from bibgenie_desktop.zotero.model.library import Item
+from bibgenie_desktop.zotero.citing.styles import ENDLESS, Style, source_of, unusable, usable
+from bibgenie_desktop.zotero.model.library import Creator, Item, Library
 
-_TITLE: Final = re.compile(r"<title[^>]*>([^<]*)</title>")
-_PARENT: Final = re.compile(r"""<link\s[^>]*href=["']([^"']+)["'][^>]*rel=["']independent-parent["']""")
-_PARENT_2: Final = re.compile(r"""<link\s[^>]*rel=["']independent-parent["'][^>]*href=["']([^"']+)["']""")
-_HEAD: Final = 8_000
-_LARGEST: Final = 2 << 20
 _LEFT_OUT: Final = frozenset({"citation-key", "abstract", "note", "publisher-place-short"})
-
-
-class UnknownStyle(Exception):
-    """No installed style has this name; `names` are those that do, nearest first."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = tuple(names)
-        super().__init__("unknown style")
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """An installed style; `path` None for the one built in."""
-
-    id: str
-    title: str
-    path: Path | None
 
 
 @dataclass(frozen=True, slots=True)
 class Formatted:
-    """Citations and references of some items, as text and as HTML."""
+    """Citations and references of some items, as text and as HTML. `remark` says what was not as wished."""
 
     style: str
     text: str
     html: str
-
-
-def installed_styles(data_dir: Path) -> tuple[Style, ...]:
-    """The styles of a Zotero data directory by title, then the one built in."""
-    found = []
-    try:
-        paths = sorted((data_dir / "styles").glob("*.csl"))
-    except OSError:
-        paths = []
-    for path in paths[:2_000]:
-        head = _read(path)[:_HEAD]
-        match = _TITLE.search(head)
-        found.append(Style(path.stem, match[1].strip() if match else path.stem, path))
-    found.sort(key=lambda s: s.title.lower())
-    return (*found, Style("author-date", plain_style.TITLE, None))
-
-
-def find_style(name: str, styles: Sequence[Style]) -> Style:
-    """The style of an id, title or address; without a name the first installed. Raises `UnknownStyle`."""
-    if not name:
-        return styles[0]
-    wanted = key(name.rpartition("/")[2].removesuffix(".csl"))
-    for style in styles:
-        if wanted in (key(style.id), key(style.title)):
-            return style
-    partly = [s for s in styles if wanted and wanted in key(f"{s.title} {s.id}")]
-    if len(partly) == 1:
-        return partly[0]
-    names = [s.title for s in partly or styles]
-    near = difflib.get_close_matches(name, names, n=8, cutoff=0.3)
-    raise UnknownStyle([*near, *(n for n in names if n not in near)][:12])
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +52,8 @@ def format_items(
         text, html = (
             _formatted(items, style, kind, bibliography, locale, locators) for kind in ("plain", "html")
         )
-    return Formatted(style.title, text, html)
+        remark = _remark(locale)
+    return Formatted(style.title, text, html, remark)
 
 
 def format_text(marks: Sequence[Mark], style: Style, locale: str = "") -> CitedText:
@@ -119,6 +66,42 @@ def format_text(marks: Sequence[Mark], style: Style, locale: str = "") -> CitedT
     return CitedText(tuple(citations), Formatted(style.title, text, html))
 
 
+def default_style(styles: Sequence[Style]) -> Style:
+    """The first style that can be used; that is known only when it has written something."""
+    fields = {
+        "publicationTitle": "Journal",
+        "volume": "1",
+        "pages": "1–2",
+        "publisher": "House",
+        "place": "Town",
+    }
+    trial = Item(
+        id="u-AAAAAAAA",
+        key="AAAAAAAA",
+        library=Library("u", "", None),
+        type="journalArticle",
+        title="Title",
+        creators=(Creator("author", "Given", "Family", True),),
+        year=2000,
+        date="2000",
+        sort_date="2000-01-02",
+        citekey="",
+        fields=fields,
+        tags=(),
+        collections=(),
+        attachments=(),
+        notes=0,
+        added="",
+        modified="",
+    )
+    for style in usable(styles):
+        with contextlib.suppress(UserError):
+            for bibliography in (False, True):
+                format_items([trial], style, bibliography=bibliography)
+            return style
+    return styles[-1]
+
+
 @contextlib.contextmanager
 def _processor(style: Style) -> Iterator[None]:
     """What may go wrong with a style becomes a sentence."""
@@ -128,10 +111,12 @@ def _processor(style: Style) -> Iterator[None]:
             yield
     except ImportError as error:
         raise UserError("The CSL processor is not installed.", "Install BibGenie again.") from error
+    except UserError:
+        raise
+    except RecursionError as error:
+        raise unusable(style, ENDLESS) from error
     except Exception as error:  # a style is a program of its own and fails in ways of its own
-        raise UserError(
-            f"The style “{style.title}” cannot be used ({type(error).__name__}).", "Choose another style."
-        ) from error
+        raise unusable(style, "it asks for something that is not known here") from error
 
 
 def _formatted(
@@ -146,27 +131,36 @@ def _formatted(
     made, (citation,) = _registered([list(zip(items, places, strict=False))], style, kind, locale)
     if not bibliography:
         return str(made.cite(citation, lambda _: None))
+    return _references(made, style)
+
+
+def _references(made: Any, style: Style) -> str:
+    if not made.style.has_bibliography():
+        raise unusable(style, "it has citations only, no references")
     made.sort()
     return "\n".join(_tidy(str(entry)) for entry in made.bibliography())
 
 
 def _cited(marks: Sequence[Mark], style: Style, kind: str, locale: str) -> tuple[list[str], str]:
     made, citations = _registered(marks, style, kind, locale)
-    made.sort()
+    if made.style.has_bibliography():
+        made.sort()
     texts = [str(made.cite(citation, lambda _: None)) for citation in citations]
-    return texts, "\n".join(_tidy(str(entry)) for entry in made.bibliography())
+    return texts, _references(made, style) if made.style.has_bibliography() else ""
 
 
 def _registered(marks: Sequence[Mark], style: Style, kind: str, locale: str) -> tuple[Any, list[Any]]:
     """The processor with all citations in their order."""
-    from citeproc import Citation, CitationItem, CitationStylesBibliography, CitationStylesStyle, formatter
+    from citeproc import Citation, CitationItem, CitationStylesBibliography, formatter
     from citeproc.source import Locator
     from citeproc.source.json import CiteProcJSON
+
+    from bibgenie_desktop.zotero.citing.processor import Program
 
     items = {item.id: item for mark in marks for item, _ in mark}
     names = {full_id: f"i{place}" for place, full_id in enumerate(items)}
     source = CiteProcJSON([_for_processor(item, names[item.id]) for item in items.values()])
-    program = CitationStylesStyle(_source(style), locale=_locale(locale), validate=False)
+    program = Program(_source(style), _locale(locale))
     made = CitationStylesBibliography(program, source, getattr(formatter, kind))
     citations = [
         Citation(
@@ -183,7 +177,9 @@ def _registered(marks: Sequence[Mark], style: Style, kind: str, locale: str) -> 
 
 
 def _tidy(entry: str) -> str:
-    return re.sub(r"\.\.(?!\.)", ".", entry)
+    """Without the second of two stops, also where markup or a quotation mark stands between them."""
+    entry = re.sub(r"\.\.(?!\.)", ".", entry)
+    return re.sub(r"([?!](?:</?\w+>|[\"”’»])*)\.(?![\w.])", r"\1", entry)
 
 
 def _for_processor(item: Item, name: str) -> Mapping[str, Any]:
@@ -195,26 +191,21 @@ def _for_processor(item: Item, name: str) -> Mapping[str, Any]:
 
 
 def _source(style: Style) -> Any:
-    if style.path is None:
-        return io.BytesIO(plain_style.CSL.encode())
-    text = _read(style.path)
-    parent = _PARENT.search(text[:_HEAD]) or _PARENT_2.search(text[:_HEAD])
-    if parent is None:
-        return str(style.path)
-    name = re.sub(r"[^\w.-]", "", parent[1].rpartition("/")[2])
-    for folder in (style.path.parent, style.path.parent / "hidden"):
-        if name and (folder / f"{name}.csl").is_file():
-            return str(folder / f"{name}.csl")
-    raise FileNotFoundError(name)
+    return io.BytesIO(plain_style.CSL.encode()) if style.path is None else str(source_of(style.path))
 
 
 def _locale(value: str) -> str | None:
-    return value if re.fullmatch("[a-z]{2,3}(-[A-Z]{2})?", value) else None
+    """The code of a language as the processor spells it, None where it does not know it."""
+    from bibgenie_desktop.zotero.citing.processor import has_locale
+
+    match = re.fullmatch("([A-Za-z]{2,3})(?:[-_]([A-Za-z]{2}))?", value.strip())
+    if match is None:
+        return None
+    code = match[1].lower() + (f"-{match[2].upper()}" if match[2] else "")
+    return code if has_locale(code) else None
 
 
-def _read(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return file.read(_LARGEST).decode("utf-8", "replace")
-    except OSError:
+def _remark(locale: str) -> str:
+    if not locale or _locale(locale) is not None:
         return ""
+    return f"There is no locale “{locale[:20]}”; the style's own language was used."
