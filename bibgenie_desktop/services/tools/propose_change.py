@@ -56,9 +56,12 @@ class ProposeChange:
         try:
             given = Arguments(arguments, self.spec.parameters["properties"])
             kind, target = given.text("kind").lower(), given.text("target")
-            content = "\n".join(given.texts("content", 100)) if _is_list(arguments) else given.text("content")
+            listed = _is_list(arguments)
+            content = "\n".join(given.texts("content", 100)) if listed else given.text("content")
             await self._library.ensure_loaded()
             builder = ChangeBuilder(self._library)
+            if not listed:
+                content = builder.one_a_line(kind, content)
             change = builder.change(kind, target, content)
         except BadArguments as error:
             return ToolResult(str(error), error=True)

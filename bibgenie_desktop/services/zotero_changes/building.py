@@ -14,6 +14,7 @@ from bibgenie_desktop.domain.mend import mended_text
 from bibgenie_desktop.services.tools.arguments import BadArguments
 from bibgenie_desktop.services.tools.base import Card
 from bibgenie_desktop.services.tools.targets import unknown_id
+from bibgenie_desktop.services.zotero_changes.lines import shown_lines, signed, split_list, visible
 from bibgenie_desktop.services.zotero_changes.naming import LibraryNaming
 from bibgenie_desktop.zotero.model.library import Collection, Contents, Item, Library
 from bibgenie_desktop.zotero.model.links import item_label
@@ -22,7 +23,6 @@ from bibgenie_desktop.zotero.online.note_html import MOST, note_html
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 KINDS: Final = get_args(Kind)
-MOST_NAMES: Final = 30
 LONGEST_TAG: Final = 255
 _SHOWN: Final = 12
 
@@ -47,10 +47,20 @@ class ChangeBuilder:
         if kind == "note":
             return self._note(target.strip(), content.strip())
         item = self._item(target.strip())
-        add, remove = _signed(content)
+        add, remove = signed(content)
         if kind == "tags":
             return self._tags(item, add, remove)
         return self._filed(item, add, remove)
+
+    def one_a_line(self, kind: str, content: str) -> str:
+        """A model's text with each name on a line of its own, where it has listed them with commas."""
+        if kind not in ("tags", "collection"):
+            return content
+        contents = self._contents
+        known = {t.name for i in contents.items.values() for t in i.tags} if kind == "tags" else set()
+        return split_list(
+            content, known | {name for c in contents.collections for name in (c.name, c.display)}
+        )
 
     def card(self, kind: str, target: str, content: str, change: Change) -> Card:
         """What the person is shown: the question, where, and exactly what would be written."""
@@ -60,7 +70,7 @@ class ChangeBuilder:
                 return Card(title, where, change.markdown, "note", target, library=change.library)
             case TagsChange():
                 title = "Change tags in Zotero?" if change.remove else "Add tags in Zotero?"
-                where, lines = self._named(change), content.strip()
+                where, lines = self._named(change), shown_lines(mended_text(content))
                 return Card(
                     title, where, lines, "tags", target, change.add, change.remove, library=change.library
                 )
@@ -70,7 +80,7 @@ class ChangeBuilder:
                 return Card(
                     title,
                     self._named(change),
-                    content.strip(),
+                    shown_lines(mended_text(content)),
                     "collection",
                     target,
                     tuple(names[k] for k in change.add),
@@ -140,6 +150,9 @@ class ChangeBuilder:
 
     def _tags(self, item: Item, add: Sequence[str], remove: Sequence[str]) -> TagsChange:
         has = {t.name for t in item.tags}
+        # Tags of Zotero may hold signs that cannot be seen: they are meant by what is seen of them.
+        seen = {visible(name): name for name in sorted(has)}
+        add, remove = ([n if n in has else seen.get(n, n) for n in names] for names in (add, remove))
         long = [t for t in (*add, *remove) if len(t) > LONGEST_TAG]
         if long:
             raise BadArguments(
@@ -188,24 +201,6 @@ class ChangeBuilder:
             f"There is no collection {name[:80]!r} in {library.name}; new ones are made in Zotero. "
             f"There are: {_listed(sorted(c.display for c in here))}."
         )
-
-
-def _signed(content: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names to add and to remove: one a line, or with commas on a single line; `-` before what goes."""
-    lines = [line for line in content.splitlines() if line.strip()]
-    if len(lines) == 1:
-        lines = lines[0].split(",")
-    names = [line.strip().removeprefix("+").strip() for line in lines]
-    remove = dict.fromkeys(n[1:].strip() for n in names if n.startswith("-") and n[1:].strip())
-    add = dict.fromkeys(n for n in names if n and not n.startswith("-"))
-    both = [n for n in add if n in remove]
-    if both:
-        raise BadArguments(f"{both[0]} is to be added and removed at once.")
-    if not add and not remove:
-        raise BadArguments("content names nothing: one tag or collection a line, -name for what goes.")
-    if len(add) + len(remove) > MOST_NAMES:
-        raise BadArguments(f"At most {MOST_NAMES} names at a time.")
-    return tuple(add), tuple(remove)
 
 
 def _listed(names: Sequence[str]) -> str:
