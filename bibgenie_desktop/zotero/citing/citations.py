@@ -179,7 +179,7 @@ def _registered(marks: Sequence[Mark], style: Style, kind: str, locale: str) -> 
 def _tidy(entry: str) -> str:
     """Without the second of two stops, also where markup or a quotation mark stands between them."""
     entry = re.sub(r"\.\.(?!\.)", ".", entry)
-    return re.sub(r"([?!](?:</?\w+>|[\"”’»])*)\.(?![\w.])", r"\1", entry)
+    return re.sub(r"([?!](?:</?\w+>|[\"”’»])*)\.(?![\w.])", r"\1", entry).strip()
 
 
 def _for_processor(item: Item, name: str) -> Mapping[str, Any]:

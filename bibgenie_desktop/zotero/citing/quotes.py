@@ -19,6 +19,8 @@ from bibgenie_desktop.zotero.citing.contraries import contrary, denials, plain
 from bibgenie_desktop.zotero.model.folding import CJK_RUN, is_cjk
 
 Verdict: TypeAlias = Literal["verified", "paraphrase", "not found"]
+_Finding: TypeAlias = Literal["verified", "paraphrase", "not found", "contrary"]
+"""`contrary` is a kind of “not found”: nearly the words, with another meaning."""
 
 PARAPHRASE = 0.6
 """Share of a quote's words that must stand close together for it to count as a paraphrase."""
@@ -42,7 +44,7 @@ _MOST_STRETCHES = 40
 
 def check_quote(quote: str, page_text: str) -> Verdict:
     """Whether the words of a quote stand on the page. Parts around an ellipsis must follow in order."""
-    return _check(quote, page_text, len(page_text))
+    return _told(_check(quote, page_text, len(page_text)))
 
 
 def check_across_pages(quote: str, first: str, second: str) -> Verdict:
@@ -50,22 +52,28 @@ def check_across_pages(quote: str, first: str, second: str) -> Verdict:
 
     What begins on the next page stands there and not on the first.
     """
-    best = check_quote(quote, first)
-    if best == "verified":
-        return best
+    alone = _check(quote, first, len(first))
+    if alone == "verified":
+        return alone
     upper, lower = first.rstrip().split("\n"), second.lstrip().split("\n")
+    found: list[_Finding] = []
     for foot in range(_MARGIN_LINES + 1):
         for top in range(_MARGIN_LINES + 1):
             above = "\n".join(upper[: len(upper) - foot])
-            verdict = _check(quote, "\n".join([above, *lower[top:]]), len(above))
-            if verdict == "verified":
-                return verdict
-            if verdict == "paraphrase":
-                best = verdict
-    return best
+            found.append(_check(quote, "\n".join([above, *lower[top:]]), len(above)))
+            if found[-1] == "verified":
+                return "verified"
+    # Lines that are no margin may hold the word on which all depends, so the whole text has the say.
+    if found[0] != "not found":
+        return _told(found[0])
+    return "paraphrase" if "paraphrase" in (alone, *found) else "not found"
 
 
-def _check(quote: str, text: str, until: int) -> Verdict:
+def _told(found: _Finding) -> Verdict:
+    return "not found" if found == "contrary" else found
+
+
+def _check(quote: str, text: str, until: int) -> _Finding:
     """The verdict on a quote that must begin before `until`."""
     parts = [p for p in _ELLIPSIS.split(quote) if _letters(p)]
     if not parts:
@@ -88,12 +96,12 @@ def _check(quote: str, text: str, until: int) -> Verdict:
         if not ends_here:
             if not denied:
                 return _likeness(quote, text, until)
-            return "paraphrase" if "far" in denied else "not found"
+            return "paraphrase" if "far" in denied else "contrary"
         ends = ends_here
     return "verified"
 
 
-def _likeness(quote: str, text: str, until: int) -> Verdict:
+def _likeness(quote: str, text: str, until: int) -> _Finding:
     """What is not there word for word is near to the page, unless it says the contrary of it."""
     said, page = plain(quote), plain(text)
     there, border = _units(page), len(plain(text[:until]))
@@ -103,13 +111,14 @@ def _likeness(quote: str, text: str, until: int) -> Verdict:
     for sentence in _SENTENCE_END.split(said):
         if not any(c.isalnum() for c in sentence):
             continue
-        within = _stretches(sentence, page, there, len(page), sentence=True)
+        within = _stretches(sentence, page, there, border, sentence=True)
+        within = within or _stretches(sentence, page, there, len(page), sentence=True)
         if not within:
             whole = True  # nothing to compare this sentence alone with
         elif all(contrary(sentence, page, *at) for at in within):
-            return "not found"
+            return "contrary"
     if whole and all(contrary(said, page, *at) for at in _stretches(said, page, there, border)):
-        return "not found"
+        return "contrary"
     return "paraphrase"
 
 

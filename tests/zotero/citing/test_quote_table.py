@@ -6,12 +6,15 @@ ends and ligatures are those of real documents.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
+from bibgenie_desktop.domain.errors import DocumentUnreadable
 from bibgenie_desktop.domain.locators import Locator
 from bibgenie_desktop.zotero.citing.quotes import check_across_pages, check_quote
 from bibgenie_desktop.zotero.files.book_reader import blocks_of
@@ -264,6 +267,74 @@ def test_what_stands_wholly_on_the_next_page_is_not_on_this_one(quote: str) -> N
     assert check_quote(quote, SECOND) != "not found"
     assert check_across_pages(quote, FIRST, SECOND) == "not found"
     assert check_across_pages(quote, SECOND, FIRST) == check_quote(quote, SECOND)
+
+
+def test_the_last_line_of_a_page_may_hold_the_word_on_which_all_depends() -> None:
+    first, second = (
+        "Spindles are a mechanism but were\nnot measured directly.",
+        "Results\nOther words follow.",
+    )
+    assert (
+        check_across_pages("Spindles are a mechanism but were measured directly", first, second)
+        == "not found"
+    )
+    assert (
+        check_across_pages("Spindles are mechanisms but were not measured directly", first, second)
+        == "paraphrase"
+    )
+    first, second = "Spindles are a mechanism but were", "not measured directly."
+    assert (
+        check_across_pages("Spindles are a mechanism but were measured directly", first, second)
+        == "not found"
+    )
+
+
+TURNED = {
+    "more": "less", "less": "more", "higher": "lower", "larger": "smaller", "better": "worse",
+    "increased": "decreased", "improved": "impaired", "improvement": "impairment", "enhanced": "reduced",
+    "before": "after", "after": "before", "longer": "shorter", "early": "late", "first": "second",
+}  # fmt: skip
+
+
+def turned(sentence: str) -> list[str]:
+    """The sentence with one number, one direction or one negation changed."""
+    found = [
+        f"{sentence[: m.start()]}{int(m[0]) + 7}{sentence[m.end() :]}" for m in re.finditer(r"\d+", sentence)
+    ]
+    found += [
+        re.sub(rf"\b{word}\b", other, sentence, count=1)
+        for word, other in TURNED.items()
+        if re.search(rf"\b{word}\b", sentence)
+    ]
+    if (verb := re.search(r"\b(?:was|is|were|did|does|can|are|may)( not)?\b", sentence)) is not None:
+        without = f"{sentence[: verb.start(1)]}{sentence[verb.end(1) :]}"
+        found.append(without if verb[1] else f"{sentence[: verb.end()]} not{sentence[verb.end() :]}")
+    return found
+
+
+async def test_no_sentence_of_the_sample_library_is_close_to_its_contrary(tmp_path: Path) -> None:
+    changed, shortened = Counter[str](), Counter[str]()
+    async with opened(SAMPLE, tmp_path) as library:
+        for attachment in library.contents.attachments.values():
+            try:
+                pages = await library.pages_text(attachment, 0, 9)
+            except DocumentUnreadable:
+                continue
+            for page, text in enumerate(p.text for p in pages):
+                after = pages[page + 1].text if page + 1 < len(pages) else ""
+                for sentence in re.split(r"(?<=[.!?])\s+", " ".join(text.split())):
+                    if not 30 < len(sentence) < 250:
+                        continue
+                    for quote in turned(sentence):
+                        verdict = check_across_pages(quote, text, after)
+                        changed[verdict] += 1
+                        assert verdict == "not found", quote
+                    fewer = re.sub(r" (?:the|a|of|also|very) ", " ", sentence, count=1)
+                    if fewer != sentence and len(sentence) > 60:
+                        shortened[check_across_pages(fewer, text, after)] += 1
+    assert changed["not found"] > 60
+    assert shortened["paraphrase"] > 40
+    assert not shortened["not found"]
 
 
 @asynccontextmanager
