@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton
 
 from bibgenie_desktop.gui.components import Flow, Glyph, box, column, label, push, row
+from bibgenie_desktop.gui.conversation.presses import Presses
 from bibgenie_desktop.gui.conversation.rows import CitationView
 from bibgenie_desktop.gui.render.markdown_view import MarkdownView
 from bibgenie_desktop.gui.theme import current, gap
@@ -73,9 +74,10 @@ class ProposalCard(QFrame):
     link_opened = Signal(str)
     """A link in the text: its target is not ours."""
 
-    def __init__(self, card: CardView) -> None:
+    def __init__(self, card: CardView, presses: Presses | None = None) -> None:
         super().__init__()
         self._card = card
+        self._presses = presses or Presses()
         self._editor: ContentEditor | None = None
         self._edit: QPushButton | None = None
         self.setProperty("card", "true")
@@ -183,7 +185,15 @@ class ProposalCard(QFrame):
         # In a dialog Enter would otherwise press whichever comes first.
         made.setAutoDefault(False)
         made.clicked.connect(pressed)
+        made.installEventFilter(self)
         return made
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A double click on one button does not press what comes in its place."""
+        pressed = (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick)
+        if isinstance(event, QMouseEvent) and event.type() in pressed:
+            return self._presses.repeats(event.globalPosition())
+        return super().eventFilter(watched, event)
 
     # deciding
 

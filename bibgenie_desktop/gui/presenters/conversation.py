@@ -238,7 +238,7 @@ class Conversation(QObject):
                 self.waiting = None
                 self._live, self._parts, self._fresh = None, [], []
                 self.rows_changed.emit(self.id)
-                self.proposals.load([event.message.id])
+                self.proposals.ended(event.message.id)
                 self.check_citations()
             case events.CardOpened():
                 self.proposals.opened(event.call_id, event.card)

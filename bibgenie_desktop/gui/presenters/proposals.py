@@ -6,7 +6,7 @@ goes as a resource into the next message.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
@@ -18,6 +18,7 @@ from bibgenie_desktop.domain.ids import MessageId
 from bibgenie_desktop.domain.parts import Part, ToolPart
 from bibgenie_desktop.domain.states import Action
 from bibgenie_desktop.gui.conversation.card import CardState, CardView, ProposalCard
+from bibgenie_desktop.gui.conversation.presses import Presses
 from bibgenie_desktop.gui.conversation.rows import Row, WidgetRow
 from bibgenie_desktop.gui.presenters.transcript import citation_views
 from bibgenie_desktop.gui.tasks import Tasks
@@ -50,6 +51,9 @@ class Proposals(QObject):
         self._known: dict[MessageId, tuple[Proposal, ...]] = {}
         self._reopened: set[str] = set()
         """Proposals that were not answered and are open again."""
+        self._presses = Presses()
+        self._answered: dict[str, tuple[Card | None, CardState]] = {}
+        """What the person has just said, until it is known what came of it; the card where a turn waited."""
         self._citations: dict[str, Mapping[str, CheckedCitation]] = {}
         self._shown: dict[str, tuple[CardView, int]] = {}
         """Each card as it was shown last, and its version."""
@@ -69,7 +73,16 @@ class Proposals(QObject):
 
     def closed(self, call_id: str) -> None:
         self._waiting = None
-        self.load([MessageId(call_id.rpartition("/")[0])])
+        self.load([_answer_of(call_id)])
+
+    def ended(self, message_id: MessageId) -> None:
+        """The turn is over: nothing of this answer waits for its result any more."""
+        self._forget(c for c in list(self._answered) if _answer_of(c) == message_id)
+        self.load([message_id])
+
+    def _forget(self, call_ids: Iterable[str]) -> None:
+        for call_id in call_ids:
+            self._answered.pop(call_id, None)
 
     def waiting_rows(self) -> list[Row]:
         """The card that the turn waits for, after the answer under way."""
@@ -82,7 +95,12 @@ class Proposals(QObject):
         """The cards of an answer, but the one that waits."""
         waiting = self._waiting[0] if self._waiting is not None else ""
         found = self._known.get(MessageId(message_id), ())
-        return [self._row(self._view_of(p)) for p in found if p.call_id != waiting]
+        rows = [self._row(self._view_of(p)) for p in found if p.call_id != waiting]
+        known = {waiting, *(p.call_id for p in found)}
+        for call_id, (card, state) in self._answered.items():
+            if card is not None and call_id not in known and _answer_of(call_id) == message_id:
+                rows.append(self._row(replace(self._view(call_id, card, state), words=_said_of(state))))
+        return rows
 
     def load(self, message_ids: Sequence[MessageId]) -> None:
         """Reads the proposals of these answers again."""
@@ -121,7 +139,10 @@ class Proposals(QObject):
         words = proposal.words
         match proposal.state:
             case _ if proposal.busy:
-                state, words = "writing", tr("If Zotero asks whether BibGenie may write, answer its dialog.")
+                state, words = "writing", _said_of("writing")
+            case "proposed" if proposal.call_id in self._answered:
+                state = self._answered[proposal.call_id][1]
+                words = _said_of(state)
             case "proposed" if proposal.call_id in self._reopened:
                 state = "waiting"
             case "proposed":
@@ -164,7 +185,7 @@ class Proposals(QObject):
 
     def make(self, call_id: str) -> QWidget:
         """The widget of a card as it is now."""
-        shown = ProposalCard(self._shown[call_id][0])
+        shown = ProposalCard(self._shown[call_id][0], self._presses)
         shown.accepted.connect(self._on_accepted)
         shown.edited.connect(self._on_edited)
         shown.declined.connect(self._on_declined)
@@ -202,12 +223,17 @@ class Proposals(QObject):
 
     def _decide(self, call: str, decision: Decision) -> None:
         if not self._answer(call, decision):
+            self._answered[call] = None, _state_after(decision)
+            self.changed.emit()
             self._start(self._accept(call, decision), call)
 
     def _answer(self, call: str, decision: Decision) -> bool:
         """Tells the turn that waits; False where none waits for this."""
         waits = self._waiting is not None and self._waiting[0] == call
         if waits and self._chat.refusal(Action.ANSWER_CARD) is None:
+            card = self._waiting[1] if self._waiting is not None else None
+            if card is not None and card.kept:
+                self._answered[call] = card, _state_after(decision)
             self._chat.answer_card(decision)
         return waits
 
@@ -219,7 +245,10 @@ class Proposals(QObject):
             await work  # type: ignore[misc]
         except UserError as error:
             self.said.emit(error.title, error.advice)
-            self.load([MessageId(call.rpartition("/")[0])])
+        finally:
+            await self._load((_answer_of(call),))
+            self._forget([call])
+            self.changed.emit()
 
     async def _accept(self, call: str, decision: Decision) -> None:
         if (changes := self._workspace.changes) is not None:
@@ -249,6 +278,19 @@ class _Maker:
 
     def __call__(self) -> QWidget:
         return self._proposals.make(self._call_id)
+
+
+def _answer_of(call_id: str) -> MessageId:
+    return MessageId(call_id.rpartition("/")[0])
+
+
+def _state_after(decision: Decision) -> CardState:
+    """What a card says between the person's word and what comes of it."""
+    return decision.kind if decision.kind in ("declined", "copied") else "writing"
+
+
+def _said_of(state: CardState) -> str:
+    return tr("If Zotero asks whether BibGenie may write, answer its dialog.") if state == "writing" else ""
 
 
 def _proposes(part: Part) -> bool:
