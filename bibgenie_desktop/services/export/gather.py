@@ -7,11 +7,19 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from bibgenie_desktop.domain.ids import SessionId
-from bibgenie_desktop.domain.messages import Checkpoint, Message, Path, PendingReply, Session
+from bibgenie_desktop.domain.messages import (
+    AssistantMessage,
+    Checkpoint,
+    Message,
+    Path,
+    PendingReply,
+    Session,
+)
 from bibgenie_desktop.domain.parts import Part, images_of
 from bibgenie_desktop.domain.topology import BrokenNode, DamagedBranch, Placeholder
 from bibgenie_desktop.services.export.html import export_html
 from bibgenie_desktop.services.export.markdown import export_markdown
+from bibgenie_desktop.services.export.proposals import Fate, fates_of
 from bibgenie_desktop.services.export.whole import export_json
 from bibgenie_desktop.storage.store import Store
 from bibgenie_desktop.storage.values import Blob, NotFound, StoredDraft
@@ -31,6 +39,8 @@ class Material:
     drafts: tuple[StoredDraft, ...]
     pending: PendingReply | None
     blobs: Mapping[str, Blob]
+    fates: Mapping[str, Fate]
+    """What has become of its proposals, by the ids of their calls."""
 
 
 def gather(store: Store, session_id: SessionId) -> Material:
@@ -51,6 +61,7 @@ def gather(store: Store, session_id: SessionId) -> Material:
         drafts=drafts,
         pending=pending,
         blobs=_blobs(store, parts),
+        fates=fates_of(store, [n.id for n in nodes if isinstance(n, AssistantMessage)]),
     )
 
 
@@ -58,10 +69,10 @@ def write(material: Material, format: ExportFormat) -> str:
     """The text of the file. Pure; may take a while for a long conversation."""
     match format:
         case "md":
-            return export_markdown(material.session, material.path, material.damage)
+            return export_markdown(material.session, material.path, material.damage, material.fates)
         case "html":
             pictures = {sha: blob.data for sha, blob in material.blobs.items()}
-            return export_html(material.session, material.path, pictures, material.damage)
+            return export_html(material.session, material.path, pictures, material.damage, material.fates)
         case "json":
             return export_json(
                 material.session,
@@ -69,6 +80,7 @@ def write(material: Material, format: ExportFormat) -> str:
                 material.drafts,
                 material.pending,
                 tuple(material.blobs.values()),
+                material.fates,
             )
 
 

@@ -19,6 +19,7 @@ from bibgenie_desktop.domain.messages import AssistantMessage, Checkpoint, Messa
 from bibgenie_desktop.domain.parts import ImagePart, Part, ReasoningPart, ResourcePart, TextPart, ToolPart
 from bibgenie_desktop.domain.topology import Placeholder
 from bibgenie_desktop.services.export import wording
+from bibgenie_desktop.services.export.proposals import Fate
 from bibgenie_desktop.services.export.sources import Source, sources_of
 from bibgenie_desktop.zotero.notes.whole_words import keep_words, tokens_of
 
@@ -47,10 +48,11 @@ def export_html(
     path: Sequence[Message | Placeholder],
     pictures: Mapping[str, bytes] | None = None,
     damage: str = "",
+    fates: Mapping[str, Fate] | None = None,
 ) -> str:
     """`pictures`: bytes by content hash; a picture that is not among them is named instead of shown."""
     sources = sources_of(path)
-    page = _Page(pictures or {}, sources)
+    page = _Page(pictures or {}, sources, fates or {})
     title = escape(wording.title_of(session))
     body = [f"<h1>{title}</h1>"]
     if damage:
@@ -78,7 +80,10 @@ def export_html(
 class _Page:
     """Renders messages; knows which citations lead to an entry of the list of sources."""
 
-    def __init__(self, pictures: Mapping[str, bytes], sources: Sequence[Source]) -> None:
+    def __init__(
+        self, pictures: Mapping[str, bytes], sources: Sequence[Source], fates: Mapping[str, Fate]
+    ) -> None:
+        self._fates = fates
         self._pictures = pictures
         self._titles = {source.id: source.title for source in sources}
         self._markdown = _markdown()
@@ -118,7 +123,8 @@ class _Page:
                     yield self._rendered(part.text)
                 case ToolPart():
                     call = f"{escape(part.name)} <code>{escape(wording.tool_input(part))}</code>"
-                    yield f'<p class="step">{call} → {escape(wording.tool_outcome(part))}</p>'
+                    outcome = wording.tool_outcome(part, self._fates.get(part.id))
+                    yield f'<p class="step">{call} → {escape(outcome)}</p>'
                     yield from map(self._picture, part.images)
                 case ImagePart():
                     yield self._picture(part)

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from bibgenie_desktop.domain.messages import AssistantMessage, Checkpoint, Message, Session, UserMessage
 from bibgenie_desktop.domain.parts import ImagePart, Part, ReasoningPart, ResourcePart, TextPart, ToolPart
 from bibgenie_desktop.domain.topology import Placeholder
 from bibgenie_desktop.services.export import wording
+from bibgenie_desktop.services.export.proposals import Fate
 from bibgenie_desktop.services.export.sources import Source, sources_of
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 
-def export_markdown(session: Session, path: Sequence[Message | Placeholder], damage: str = "") -> str:
+def export_markdown(
+    session: Session,
+    path: Sequence[Message | Placeholder],
+    damage: str = "",
+    fates: Mapping[str, Fate] | None = None,
+) -> str:
     """`damage` is the reason why a path has placeholders; citation markers stay as the model wrote them."""
     blocks = [f"# {wording.title_of(session)}"]
     if damage:
         blocks.append(f"> **This conversation is damaged.** {damage} What can be read follows.")
     for message in path:
-        blocks += _message(message)
+        blocks += _message(message, fates or {})
     if path and isinstance(path[-1], UserMessage):
         blocks.append(f"*{wording.NO_ANSWER_YET}*")
     sources = sources_of(path)
@@ -29,15 +35,15 @@ def export_markdown(session: Session, path: Sequence[Message | Placeholder], dam
     return "\n\n".join(blocks) + "\n"
 
 
-def _message(message: Message | Placeholder) -> Iterator[str]:
+def _message(message: Message | Placeholder, fates: Mapping[str, Fate]) -> Iterator[str]:
     match message:
         case UserMessage():
             yield "---"
             yield _heading("You", message.created_at)
-            yield from _parts(message.parts)
+            yield from _parts(message.parts, fates)
         case AssistantMessage():
             yield _heading(message.model or "Answer", message.created_at)
-            yield from _parts(message.parts)
+            yield from _parts(message.parts, fates)
             if note := wording.status_of(message):
                 yield f"*{note}*"
         case Checkpoint():
@@ -52,7 +58,7 @@ def _heading(who: str, created_at: int) -> str:
     return f"## {who}" + (f" · {time}" if time else "")
 
 
-def _parts(parts: tuple[Part, ...]) -> Iterator[str]:
+def _parts(parts: tuple[Part, ...], fates: Mapping[str, Fate]) -> Iterator[str]:
     lines: list[str] = []
     for part in parts:
         if isinstance(part, TextPart) and lines and part.text.strip():
@@ -64,7 +70,7 @@ def _parts(parts: tuple[Part, ...]) -> Iterator[str]:
                     yield _closed(part.text)
             case ToolPart():
                 call = f"*{part.name}* {_code(wording.tool_input(part))}"
-                lines.append(f"- {call} → {wording.tool_outcome(part)}")
+                lines.append(f"- {call} → {wording.tool_outcome(part, fates.get(part.id))}")
                 lines += [f"  - {wording.image_line(image)}" for image in part.images]
             case ImagePart():
                 lines.append(f"- {wording.image_line(part)}")

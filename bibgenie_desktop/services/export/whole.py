@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from bibgenie_desktop.domain.codec import draft_to_json, ledger_to_json, parts_to_json, usage_to_json
@@ -19,6 +19,7 @@ from bibgenie_desktop.domain.messages import (
     UserMessage,
 )
 from bibgenie_desktop.domain.topology import BrokenNode
+from bibgenie_desktop.services.export.proposals import Fate, fates_to_json
 from bibgenie_desktop.storage.values import Blob, StoredDraft
 
 FORMAT: Final = "bibgenie-conversation"
@@ -32,6 +33,7 @@ def export_json(
     drafts: Sequence[StoredDraft] = (),
     pending: PendingReply | None = None,
     blobs: Sequence[Blob] = (),
+    fates: Mapping[str, Fate] | None = None,
 ) -> str:
     """Nodes whose stored content cannot be read are listed under `broken` with the reason."""
     whole = {
@@ -53,6 +55,7 @@ def export_json(
             }
             for stored in drafts
         ],
+        "proposals": fates_to_json(fates or {}),
         "blobs": [
             {
                 "sha256": blob.sha256,

@@ -8,6 +8,7 @@ from bibgenie_desktop.domain.messages import AssistantMessage, Checkpoint, Sessi
 from bibgenie_desktop.domain.parts import ImagePart, ResourcePart, ToolPart
 from bibgenie_desktop.domain.serialise import grapheme_border
 from bibgenie_desktop.domain.tokens import as_json
+from bibgenie_desktop.services.export.proposals import Fate
 
 INPUT_LENGTH = 200
 NO_ANSWER_YET = "There was no answer yet when this was exported."
@@ -41,8 +42,10 @@ def tool_input(part: ToolPart) -> str:
     return text if len(text) <= INPUT_LENGTH else text[: grapheme_border(text, INPUT_LENGTH)] + "…"
 
 
-def tool_outcome(part: ToolPart) -> str:
-    """What came of a call: `12 items`, or how it ended."""
+def tool_outcome(part: ToolPart, fate: Fate | None = None) -> str:
+    """What came of a call: `12 items`, or how it ended; of a proposal what the journal says of it."""
+    if fate is not None:
+        return f"{fate.said} ({time_of(fate.at)})" if time_of(fate.at) else fate.said
     said = one_line(part.note)
     ended = ENDED.get(part.state, "")
     return ": ".join(word for word in (ended, said) if word) or "done"
