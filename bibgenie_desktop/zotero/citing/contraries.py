@@ -109,6 +109,8 @@ _SIDES: Final[Sequence[Sequence[str]]] = (
         r"|diminu\w*|baiss\w*|redui\w*|deterior\w*|aggrav\w*|affaibli\w*|altere\w*|degrad\w*|decroi\w*|pire",
     ),
     (r"zu", r"ab"),
+    (r"on", r"off"),
+    (r"only|nur|seulement", r"also|auch|aussi"),
     (r"positiv\w*|positif\w*", r"negativ\w*|negatif\w*"),
     (r"before|vor|avant|prior|preced\w*|vorher", r"after|nach|apres|follow\w*|subsequent\w*|danach"),
     (r"early|earlier|fruh\w*|tot|precoce\w*", r"late|later|spat\w*|tard\w*"),
@@ -163,7 +165,7 @@ _SIDES: Final[Sequence[Sequence[str]]] = (
 _SIGNS: Final[Sequence[Sequence[str]]] = (
     # The same for scripts without blanks, wherever the signs stand.
     (
-        r"增|升|提高|改善|促进|促進|強化|强化|加强|向上|上昇|증가|향상|상승|개선|늘",
+        r"增|増|升|提高|改善|促进|促進|強化|强化|加强|向上|上昇|증가|향상|상승|개선|늘",
         r"减|減|降|恶化|悪化|惡化|损害|損害|低下|阻害|抑制|减弱|削弱|감소|저하|악화|하락|줄",
     ),
     ("多|많", "少|적[은었]"),
@@ -180,6 +182,7 @@ _SIGNS: Final[Sequence[Sequence[str]]] = (
     ("左", "右"),
     ("전", "후"),
 )
+_BETWEEN: Final = frozenset({"than", "als", "que", "versus", "cause", "causes", "caused", "verursacht"})
 _DENYING: Final = ("un", "in", "im", "il", "ir", "dis", "non", "ab", "mis", "dys", "des", "miss")
 _TURNING: Final = (
     ("in", "de"),
@@ -224,7 +227,7 @@ def contrary(quote: str, page: str, start: int, end: int) -> bool:
     numbers = [t for t in theirs if _is_number(t)]
     if not _in_order((t for t in mine if _is_number(t)), iter(numbers)) or _opposed(mine, theirs):
         return True
-    if _counts_another(mine, theirs):
+    if _counts_another(mine, theirs) or _swapped(mine, theirs):
         return True
     if is_cjk(said) and any(_turned(_counted(s, said), _counted(s, there)) for s in _SIGNS):
         return True
@@ -280,6 +283,20 @@ def _is_number(token: str) -> bool:
 
 def _in_order(wanted: Iterator[str], there: Iterator[str]) -> bool:
     return all(number in there for number in wanted)
+
+
+def _swapped(mine: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Whether what is compared, or causes and is caused, has changed sides."""
+    middle = next((t for t in mine if t in _BETWEEN and t in theirs), "")
+    if not middle:
+        return False
+    (left, right), (their_left, their_right) = (
+        [{t for t in side if len(t) > 2 or is_cjk(t)} for side in (text[:at], text[at + 1 :])]
+        for text, at in ((mine, mine.index(middle)), (theirs, theirs.index(middle)))
+    )
+    return bool((left - right) & (their_right - their_left)) and bool(
+        (right - left) & (their_left - their_right)
+    )
 
 
 def _counts_another(mine: Sequence[str], theirs: Sequence[str]) -> bool:

@@ -236,6 +236,17 @@ def test_a_quote_over_a_page_break(quote: str, verdict: str) -> None:
             "睡眠剥夺会使记忆减少百分之二十",
             ["睡眠剥夺使记忆增加百分之二十", "睡眠剥夺使记忆减少百分之三十"],
         ),
+        ("睡眠時間は昨年増加した。", "睡眠時間は昨年に増加した", ["睡眠時間は昨年減少した"]),
+        (
+            "Men slept more than women in this study.",
+            "Men slept more than women in the study",
+            ["Women slept more than men in this study"],
+        ),
+        (
+            "The gain was seen only in the sleep group.",
+            "A gain was seen only in the sleep group",
+            ["The gain was seen also in the sleep group"],
+        ),
         (
             "The first half of the night is deep sleep.",
             "first half of the night was deep sleep",
