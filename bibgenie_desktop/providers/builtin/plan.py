@@ -7,7 +7,7 @@ There is no memory between requests: the question, the results so far and the to
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from bibgenie_desktop.providers.builtin.results import (
     found_in,
     hits_of,
     pages_of,
+    places_in,
     rows_of,
 )
 from bibgenie_desktop.providers.builtin.words import fold, is_cjk, matched, pattern_of, plainer, stem
@@ -34,6 +35,8 @@ MOST_CALLS: Final = 6
 MOST_SEARCHES: Final = 3
 SMALL_WINDOW: Final = 8_192
 """Below this, one document is looked into, in short pieces."""
+LITTLE_ROOM: Final = 5_000
+"""Tokens left for results below which a step asks for less: the steps after it need room as well."""
 _ENDED = frozenset({"denied", "cancelled", "interrupted"})
 
 
@@ -55,6 +58,8 @@ class Knowledge:
     asked_texts: bool
     in_texts: tuple[str, ...]
     """Documents that a search through all texts found, best first."""
+    text_hits: tuple[Page, ...]
+    """The places that this search showed, each on a certain page."""
     looked_into: frozenset[str]
     """Ids that a document tool was called with."""
     faults: tuple[str, ...]
@@ -79,6 +84,7 @@ def knowledge_of(done: Sequence[ToolPart]) -> Knowledge:
         pages=tuple(page for part in documents for page in pages_of(data_of(part))),
         asked_texts=any(part.name == TEXTS for part in done),
         in_texts=tuple(att for part in done if part.name == TEXTS for att in found_in(data_of(part))),
+        text_hits=tuple(page for part in done if part.name == TEXTS for page in places_in(data_of(part))),
         looked_into=frozenset(str(part.input.get("attachment_id", "")) for part in documents),
         faults=tuple(part.sent.split("\n")[0] for part in done if part.state == "error" and part.sent),
         ended=any(part.state in _ENDED for part in done),
@@ -87,11 +93,16 @@ def knowledge_of(done: Sequence[ToolPart]) -> Knowledge:
 
 
 def next_calls(
-    question: Question, known: Knowledge, tools: Mapping[str, ToolSpec], window: int
+    question: Question,
+    known: Knowledge,
+    tools: Mapping[str, ToolSpec],
+    window: int,
+    left: int | None = None,
 ) -> tuple[Call, ...]:
-    """The calls of the next step; none: it is time to answer."""
-    left = MOST_CALLS - known.calls
-    if left <= 0 or known.ended or not (question.words or question.ids or question.about_library):
+    """The calls of the next step; none: it is time to answer. `left`: tokens that results may still take."""
+    tight = left is not None and left < LITTLE_ROOM
+    calls_left = MOST_CALLS - known.calls
+    if calls_left <= 0 or known.ended or not (question.words or question.ids or question.about_library):
         return ()
     if not question.ids:
         if SEARCH not in tools:
@@ -100,14 +111,14 @@ def next_calls(
             return () if known.searches else (_call(tools, SEARCH, {"sort": "date_added", "limit": 10}),)
         query = _next_query(question, known)
         if query:
-            return (_call(tools, SEARCH, {"query": query, "limit": 10}),)
+            return (_call(tools, SEARCH, {"query": query, "limit": 4 if tight else 10}),)
     small = window < SMALL_WINDOW
     named = [row for row in known.rows if row.pdf and question.names(row.title)]
     relaxed = any(data_of(part).get("relaxed") for part in known.searches)
     if relaxed and not small and not question.ids and not named and TEXTS in tools and not known.asked_texts:
         # No title or abstract has all the words: the documents themselves may.
         words = " ".join(plainer(word) for word in question.words)
-        return (_call(tools, TEXTS, {"query": words, "limit": 5}),)
+        return (_call(tools, TEXTS, {"query": words, "limit": 2 if tight else 5}),)
     targets = question.ids or _readable(named)
     targets = targets or tuple(dict.fromkeys(_in_turn(known.in_texts, _readable(known.rows))))
     if not targets and any("\n[cut here:" in part.sent for part in known.searches):
@@ -118,16 +129,25 @@ def next_calls(
         return ()
     fresh = [target for target in targets if target not in known.looked_into]
     wanted = _asked_of(question, named)
+    if tight and not known.looked_into and (places := _places(known, fresh)):
+        # Where the words stand is known: what room is left goes to the pages themselves.
+        reads = _reads(question, replace(known, hits=places), small=True)
+        return tuple(_read(tools, target, pages, small=True) for target, pages in reads[:2])
     if not known.looked_into and wanted and FIND in tools:
-        return tuple(_find(tools, target, wanted) for target in fresh[: 1 if small else 2])
-    reads = _reads(question, known, small)
-    if not small or not reads:
+        return tuple(_find(tools, target, wanted, tight) for target in fresh[: 1 if small else 2])
+    reads = _reads(question, known, small or tight)
+    if not (small or tight) or not reads:
         # One more from its beginning, where a paper says what it found.
         reads += [(target, "1-2" if reads else "") for target in fresh[: 1 if reads else 2]]
     if not reads and not any(page.text for page in known.hits):
         # Nothing stood where it was looked for: the beginning of the first document says what it is about.
         reads = [(target, "") for target in targets[:1] if not known.faults]
-    return tuple(_read(tools, target, pages, small) for target, pages in reads[:left])
+    return tuple(_read(tools, target, pages, small or tight) for target, pages in reads[:calls_left])
+
+
+def _places(known: Knowledge, targets: Sequence[str]) -> tuple[Page, ...]:
+    """What the search through all texts showed of the documents that may be read."""
+    return tuple(page for page in known.text_hits if page.att in targets)
 
 
 def _in_turn(in_texts: Sequence[str], in_metadata: Sequence[str]) -> list[str]:
@@ -172,12 +192,14 @@ def _asked_of(question: Question, named: Sequence[Found]) -> tuple[str, ...]:
     return question.beyond(" ".join(row.title for row in named)) if named else question.words
 
 
-def _find(tools: Mapping[str, ToolSpec], target: str, words: Sequence[str]) -> Call:
+def _find(tools: Mapping[str, ToolSpec], target: str, words: Sequence[str], tight: bool) -> Call:
     """Any of the words as a pattern; where the tool takes plain words only, the longest."""
     stems = [stem(word) for word in words]
     if "regex" not in _properties(tools[FIND]):
         return Call(FIND, {"attachment_id": target, "query": max(stems, key=len)})
-    wanted = {"attachment_id": target, "query": pattern_of(stems), "regex": True, "limit": 40, "context": 80}
+    most, around = (8, 40) if tight else (40, 80)
+    wanted = {"attachment_id": target, "query": pattern_of(stems), "regex": True}
+    wanted |= {"limit": most, "context": around}
     return _call(tools, FIND, wanted)
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import AsyncGenerator, Iterator
 from typing import Any, Final
 
+from bibgenie_desktop.domain.capacity import limits_of
 from bibgenie_desktop.domain.errors import ProviderError
 from bibgenie_desktop.domain.estimate import PER_MESSAGE, PER_TOOL, Estimator, estimate_tools
 from bibgenie_desktop.domain.models import ModelProfile
@@ -87,10 +88,17 @@ def _act(request: Request) -> tuple[str, tuple[Call, ...]]:
     if (step := saving(question, request.projection, tools)) is not None:
         return step
     known = knowledge_of(results_of(request.projection))
-    calls = next_calls(question, known, tools, request.profile.window)
+    calls = next_calls(question, known, tools, request.profile.window, _left(request))
     if calls:
         return "", calls
     return answer(question, known, tools, request.max_output_tokens), ()
+
+
+def _left(request: Request) -> int | None:
+    """The tokens that results may still take: what is open of the window, without the answer's reserve."""
+    if request.max_output_tokens is None or request.profile.max_output is not None:
+        return None
+    return request.max_output_tokens - limits_of(request.profile, 0).reserve
 
 
 def _summary(request: Request) -> tuple[str, tuple[Call, ...]]:

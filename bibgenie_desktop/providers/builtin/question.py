@@ -56,7 +56,11 @@ _POINTING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`words` carry the topic; `carried`: some come from earlier questions; `ids` were named or attached."""
+    """`words` carry the topic; `carried`: some come from earlier questions; `ids` were named or attached.
+
+    `quoted_before`: what a question that goes on from an earlier one should not get again. One that stands
+    for itself gets the best there is, however often it is asked.
+    """
 
     text: str
     words: tuple[str, ...]
@@ -99,7 +103,7 @@ def question_of(projection: Projection) -> Question:
         carried=carried,
         ids=tuple(ids),
         about_library=not words and asks_about_library(text),
-        quoted_before=_quoted(projection),
+        quoted_before=_quoted(projection) if carried else frozenset(),
         quantity=_QUANTITY.search(fold(text)) is not None,
     )
 

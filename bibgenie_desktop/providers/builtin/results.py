@@ -156,6 +156,18 @@ def found_in(data: Mapping[str, Any]) -> list[str]:
     return list(found.values())
 
 
+def places_in(data: Mapping[str, Any]) -> list[Page]:
+    """The places that a search through all texts showed, each on a certain page."""
+    return [
+        Page(att, _text(item.get("source")), number, _text(snippet.get("text")))
+        for item in _dicts(data.get("items"))
+        for hit in _dicts(item.get("hits"))
+        if split_id(att := _text(hit.get("attachment_id"))) is not None
+        for snippet in _dicts(hit.get("snippets"))
+        if (number := _whole(snippet.get("page")))
+    ]
+
+
 def _pages(data: Mapping[str, Any], name: str) -> list[Page]:
     att = _text(data.get("attachment_id"))
     if split_id(att) is None:
