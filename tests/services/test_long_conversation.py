@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -92,7 +93,8 @@ def quoting(answer: AssistantMessage) -> bool:
 async def test_every_question_of_a_conversation_is_answered_with_quotes(tmp_path: Path, items: str) -> None:
     found = await answers(tmp_path, generated(tmp_path, "--items", items), README_QUESTIONS * 2)
     for question, answer in zip(README_QUESTIONS * 2, found, strict=True):
-        assert quoting(answer) and not answer.error, (question, text_of(answer.parts), answer.error)
+        assert quoting(answer), (question, text_of(answer.parts))
+        assert not answer.error, (question, answer.error)
 
 
 async def test_a_question_gets_the_same_quotes_early_late_and_when_asked_again(tmp_path: Path) -> None:
@@ -109,4 +111,20 @@ async def test_ten_questions_on_the_sample_library_are_answered_in_one_conversat
         pytest.skip("the sample library is not here")
     found = await answers(tmp_path, SAMPLE, SAMPLE_QUESTIONS)
     for question, answer in zip(SAMPLE_QUESTIONS, found, strict=True):
-        assert quoting(answer) and not answer.error, (question, text_of(answer.parts), answer.error)
+        assert quoting(answer), (question, text_of(answer.parts))
+        assert not answer.error, (question, answer.error)
+
+
+@pytest.mark.parametrize("damage", ["garbage", "gone"])
+async def test_a_library_that_cannot_be_read_is_never_called_empty(tmp_path: Path, damage: str) -> None:
+    data_dir = generated(tmp_path / "library", "--items", "25")
+    async with conversation(tmp_path, data_dir) as chat:
+        if damage == "garbage":
+            (data_dir / "zotero.sqlite").write_bytes(b"no database at all" * 1_000)
+        else:
+            shutil.rmtree(data_dir)
+        await chat.send(ask(README_QUESTIONS[0]))
+        text = text_of([m for m in chat.path if isinstance(m, AssistantMessage)][-1].parts)
+    reason = "is not a database" if damage == "garbage" else "There is no folder"
+    assert reason in text.split("\n\n")[0]
+    assert "found nothing" not in text

@@ -22,6 +22,8 @@ from bibgenie_desktop.providers.builtin.sentences import (
 from bibgenie_desktop.providers.builtin.words import fold, stem, tokens
 
 MOST_QUOTES = 4
+TOOLS_FIT = 4_096
+"""From this window on there is always room for tools: none at hand means that no library is in use."""
 _A_DOCUMENT = 2
 _NEAR_BEST, _NEAR_BEST_ELSEWHERE = 0.45, 0.3
 """A passage weaker than this share of the best one would only look like an answer."""
@@ -69,10 +71,16 @@ _LESS_ELSEWHERE = (
 _SOURCE = re.compile(r"(.+? (?:\d{4}|n\.d\.)): (.*)", re.DOTALL)
 
 
-def answer(question: Question, known: Knowledge, tools: Mapping[str, ToolSpec], room: int | None) -> str:
-    """The text of the answer, at most `room` tokens by estimate."""
+def answer(
+    question: Question,
+    known: Knowledge,
+    tools: Mapping[str, ToolSpec],
+    room: int | None,
+    window: int = TOOLS_FIT,
+) -> str:
+    """The text of the answer, at most `room` tokens by estimate. `window`: that of the model in use."""
     say = PHRASES[question.language]
-    paragraphs = _paragraphs(question, known, tools, say)
+    paragraphs = _paragraphs(question, known, tools, say, window)
     last = paragraphs.pop()
     while room is not None and paragraphs and estimate_text("\n\n".join([*paragraphs, last])) > room:
         paragraphs.pop()
@@ -80,7 +88,7 @@ def answer(question: Question, known: Knowledge, tools: Mapping[str, ToolSpec], 
 
 
 def _paragraphs(
-    question: Question, known: Knowledge, tools: Mapping[str, ToolSpec], say: Phrases
+    question: Question, known: Knowledge, tools: Mapping[str, ToolSpec], say: Phrases, window: int
 ) -> list[str]:
     sources = dict.fromkeys(page.source for page in known.pages if page.source)
     topic = ", ".join(question.words) or ", ".join(_label(source) for source in sources)
@@ -90,10 +98,17 @@ def _paragraphs(
     if not topic and not question.about_library:
         return [say.help, f"_{say.self}_"]
     if SEARCH not in tools and not known.calls:
-        return [say.no_search, f"_{say.self}_"]
+        return [say.no_search if window < TOOLS_FIT else say.no_library, f"_{say.self}_"]
+    faults = " ".join(dict.fromkeys(_escaped(fault) for fault in known.faults[:2]))
+    if known.searches and all(part.state == "error" for part in known.searches):
+        return [faults, f"_{say.self}_"]  # the library itself cannot be searched: that is no empty result
     quotes, direct = choose(question, known)
-    absent = "; ".join(f"“{_escaped(row.title)}”" for row in known.rows[:3] if row.gone)
+    named = [row for row in known.rows if question.names(row.title)]
+    missing = [row for row in named or known.rows[:3] if row.gone]
+    absent = "; ".join(f"“{_escaped(row.title)}”" for row in missing)
     gone = say.gone.format(absent) if absent else ""
+    unread = _unreadable(named or known.rows[:3], known, say, named=bool(named))
+    gone = " ".join(part for part in (*unread, gone) if part)
     if quotes:
         intro = say.found if direct or not question.words else say.related
         if not direct and (works := _works(question, known.pages)):
@@ -104,15 +119,36 @@ def _paragraphs(
         looked = {page.att for page in (*known.pages, *known.hits)}
         total = max(known.total, len(looked))
         end = f"_{say.self} {say.looked.format(len(looked), total)}_"
-        return [intro.format(_in_words(topic)), *body, *differ, *([gone] if gone else []), end]
-    faults = " ".join(dict.fromkeys(_escaped(fault) for fault in known.faults[:2]))
+        said = [intro.format(_in_words(topic)), *body, *differ]
+        if named and gone and not any(row.pdf in looked for row in named):
+            return [gone, *said, end]  # the work that was asked for comes first, then what else there is
+        return [*said, *([gone] if gone else []), end]
     if known.rows:
-        told = " ".join(part for part in (say.unread.format(_in_words(topic)), faults, gone) if part)
+        first = (gone, "") if named and gone else (faults, gone)
+        nothing = "" if named and gone else say.unread.format(_in_words(topic))
+        told = " ".join(part for part in (nothing, *first) if part)
         return [told, f"{say.matching}\n\n{_list(known.rows)}", f"_{say.self}_"]
     queries = [str(part.input.get("query", "")) for part in known.searches]
     tried = say.tried.format("; ".join(f"“{query}”" for query in queries if query)) if any(queries) else ""
     parts = [say.nothing.format(_in_words(topic)), tried, faults or say.advice]
     return [" ".join(part for part in parts if part), f"_{say.self}_"]
+
+
+def _unreadable(rows: Sequence[Found], known: Knowledge, say: Phrases, *, named: bool) -> list[str]:
+    """Why works cannot be read, in the tools' own words; of a named one also that it has no PDF."""
+    told = []
+    failed = {
+        str(part.input.get("attachment_id", "")): part.sent.split("\n")[0]
+        for part in known.documents
+        if part.state == "error"
+    }
+    for row in rows:
+        why = row.why or (failed.get(row.pdf) or failed.get(row.id) or "" if named else "")
+        if not why and named and row.filed and not row.pdf and not row.gone:
+            why = say.reads_pdfs
+        if why:
+            told.append(say.unreadable.format(_escaped(row.title), _escaped(why)))
+    return list(dict.fromkeys(told))
 
 
 def choose(question: Question, known: Knowledge) -> tuple[list[Sentence], bool]:

@@ -20,6 +20,9 @@ class Phrases:
     matching: str
     newest: str
     no_search: str
+    no_library: str
+    unreadable: str
+    reads_pdfs: str
     help: str
     self: str
     related: str
@@ -38,6 +41,12 @@ PHRASES: dict[Language, Phrases] = {
         gone="The PDF is not on this computer: {0}. Open it once in Zotero, which downloads it.",
         matching="Items whose title, abstract or tags match:",
         newest="Your library holds {0} items; the newest are:",
+        no_library=(
+            "No Zotero library is in use yet: choose one on the first page or in the settings, then ask "
+            "again."
+        ),
+        unreadable="“{0}” cannot be read here: {1}",
+        reads_pdfs="it has no PDF, and I read PDFs only.",
         no_search="I cannot search here: this model's window leaves no room for the library tools.",
         help=(
             "Ask me about a topic in your Zotero library, for example “How does sleep affect memory?”, or "
@@ -58,6 +67,12 @@ PHRASES: dict[Language, Phrases] = {
         gone="Das PDF ist nicht auf diesem Rechner: {0}. Öffnen Sie es einmal in Zotero, das es dann lädt.",
         matching="Einträge, deren Titel, Zusammenfassung oder Schlagwörter passen:",
         newest="Ihre Bibliothek enthält {0} Einträge; die neuesten sind:",
+        no_library=(
+            "Es ist noch keine Zotero-Bibliothek in Gebrauch: Wählen Sie eine auf der ersten Seite oder in "
+            "den Einstellungen und fragen Sie dann noch einmal."
+        ),
+        unreadable="„{0}“ ist hier nicht lesbar: {1}",
+        reads_pdfs="Es gibt kein PDF davon, und ich lese nur PDFs.",
         no_search="Ich kann hier nicht suchen: Im Fenster dieses Modells ist kein Platz für die Werkzeuge.",
         help=(
             "Fragen Sie nach einem Thema Ihrer Zotero-Bibliothek, etwa „Wie wirkt Schlaf auf das "
@@ -79,6 +94,12 @@ PHRASES: dict[Language, Phrases] = {
         gone="Le PDF n’est pas sur cet ordinateur : {0}. Ouvrez-le dans Zotero, qui le téléchargera.",
         matching="Références dont le titre, le résumé ou les marqueurs correspondent :",
         newest="Votre bibliothèque contient {0} références ; les plus récentes sont :",
+        no_library=(
+            "Aucune bibliothèque Zotero n’est encore utilisée : choisissez-en une sur la première page ou "
+            "dans les réglages, puis reposez la question."
+        ),
+        unreadable="« {0} » ne peut pas être lu ici : {1}",
+        reads_pdfs="il n’y a pas de PDF, et je ne lis que les PDF.",
         no_search="Je ne peux pas chercher : la fenêtre de ce modèle ne laisse pas de place aux outils.",
         help=(
             "Posez une question sur un sujet de votre bibliothèque Zotero, par exemple « Quel est l’effet du "

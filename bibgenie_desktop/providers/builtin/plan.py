@@ -51,6 +51,8 @@ class Knowledge:
     """What the calls of this answer have brought."""
 
     searches: tuple[ToolPart, ...]
+    documents: tuple[ToolPart, ...]
+    """Calls that looked into a document, with their results."""
     rows: tuple[Found, ...]
     total: int
     hits: tuple[Page, ...]
@@ -71,13 +73,14 @@ class Knowledge:
 
 def knowledge_of(done: Sequence[ToolPart]) -> Knowledge:
     searches = tuple(part for part in done if part.name == SEARCH)
-    documents = [part for part in done if part.name in {FIND, READ}]
+    documents = tuple(part for part in done if part.name in {FIND, READ})
     rows: dict[str, Found] = {}
     for part in searches:
         rows.update((row.id, row) for row in rows_of(data_of(part)) if row.id not in rows)
     totals = [total for part in searches if isinstance(total := data_of(part).get("total"), int)]
     return Knowledge(
         searches=searches,
+        documents=documents,
         rows=tuple(rows.values()),
         total=max([*totals, len(rows)], default=0),
         hits=tuple(page for part in documents for page in hits_of(data_of(part))),

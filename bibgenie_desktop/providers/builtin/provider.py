@@ -91,7 +91,7 @@ def _act(request: Request) -> tuple[str, tuple[Call, ...]]:
     calls = next_calls(question, known, tools, request.profile.window, _left(request))
     if calls:
         return "", calls
-    return answer(question, known, tools, request.max_output_tokens), ()
+    return answer(question, known, tools, request.max_output_tokens, request.profile.window), ()
 
 
 def _left(request: Request) -> int | None:

@@ -23,7 +23,7 @@ from bibgenie_desktop.providers.builtin.words import (
 MOST_WORDS = 6
 _SHORTEST_TITLE = 3
 """Words: what is shorter, like “Sleep”, is a topic as well."""
-_SUBTITLE = re.compile(r"[:?!.–—]\s")
+_SUBTITLE = re.compile(r"[:?!.–—]\s|\s\(")
 _FOLLOW_UP = re.compile(
     r"^(and|what about|how about|why|more|tell me more|go on|continue|und|wie steht|warum|mehr|weiter"
     r"|et|pourquoi|plus)\b"

@@ -11,6 +11,7 @@ from typing import Any
 from bibgenie_desktop.domain.locators import split_id
 from bibgenie_desktop.domain.parts import ToolPart
 
+_FILES = frozenset({"pdf", "epub", "html", "text"})
 _FENCE = re.compile(r"<zotero_data[^>]*>\s*")
 _CUT = re.compile(r"\n\[cut here: [^\n]*\]\s*$")
 
@@ -19,7 +20,8 @@ _CUT = re.compile(r"\n\[cut here: [^\n]*\]\s*$")
 class Found:
     """A row of a search. `pdf` is the id to read, empty without one; `pages` 0: not known.
 
-    `gone`: there should be a PDF, but its file is not on this computer.
+    `gone`: there should be a PDF, but its file is not on this computer. `why`: what else keeps its PDF from
+    being read, as the tool says it. `filed`: it has a file of any kind.
     """
 
     id: str
@@ -30,6 +32,8 @@ class Found:
     pages: int
     abstract: str
     gone: bool = False
+    why: str = ""
+    filed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +118,7 @@ def _row(entry: Mapping[str, Any]) -> Found | None:
     pdfs = [
         a for a in _dicts(entry.get("attachments")) if a.get("kind") == "pdf" and split_id(_text(a.get("id")))
     ]
+    why = next((reason for a in pdfs if (reason := _text(a.get("reason")))), "")
     pdfs.sort(key=lambda a: a.get("status", "ok") != "ok")
     readable = [a for a in pdfs if a.get("status", "ok") in {"ok", "unchecked", "online"}]
     return Found(
@@ -124,7 +129,9 @@ def _row(entry: Mapping[str, Any]) -> Found | None:
         pdf=_text(readable[0].get("id")) if readable else "",
         pages=_whole(readable[0].get("pages")) if readable else 0,
         abstract=_text(entry.get("abstract")),
-        gone=bool(pdfs) and not readable,
+        gone=bool(pdfs) and not readable and not why,
+        why="" if readable else why,
+        filed=any(_text(a.get("kind")) in _FILES for a in _dicts(entry.get("attachments"))),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from bibgenie_desktop.domain.locators import Locator, LocatorKind, Resource
 from bibgenie_desktop.services.tools.base import UNTRUSTED
+from bibgenie_desktop.zotero.files.attachments import NOT_DOWNLOADED
 from bibgenie_desktop.zotero.files.documents import PageText
 from bibgenie_desktop.zotero.index.filters import UnknownValue
 from bibgenie_desktop.zotero.model.annotations import Annotation
@@ -43,13 +44,15 @@ def shorten(text: str, most: int) -> str:
 
 
 def attachment_row(attachment: Attachment) -> dict[str, Any]:
-    """An attachment as rows show it: never its path."""
+    """An attachment as rows show it: never its path. Why it cannot be read, unless its status says it all."""
+    told = attachment.status not in ("missing", "not on this computer") or attachment.reason == NOT_DOWNLOADED
     return without_empty(
         {
             "id": attachment.id,
             "kind": attachment.kind,
             "pages": attachment.pages if attachment.kind == "pdf" else None,
             "status": attachment.status,
+            "reason": "" if told else attachment.reason,
         }
     )
 

@@ -15,6 +15,12 @@ from pathlib import Path
 from bibgenie_desktop.zotero.model.library import Attachment, AttachmentStatus
 
 IMPORTED_FILE, IMPORTED_URL, LINKED_FILE, LINKED_URL, EMBEDDED_IMAGE = range(5)
+NOT_DOWNLOADED = "Its file is not on this computer; Zotero may still have to download it."
+NO_BASE = (
+    "It is linked below Zotero's base directory for attachments, which is not set here. Set it in Zotero's "
+    "settings (Advanced, Files and Folders), then read the library again."
+)
+NO_FILE = "In place of its file there is a folder or something else that is no file."
 _WINDOWS = re.compile(r"^(?:[A-Za-z]:[\\/]|\\\\)")
 
 
@@ -59,7 +65,7 @@ class Files:
             return None, "missing", "Its stored file name is not valid."
         found = _existing(folder, name) or _only(folder, Path(name).suffix)
         if found is None:
-            return None, "missing", "Its file is not on this computer; Zotero may still have to download it."
+            return None, "missing", NO_FILE if _is_no_file(folder / name) else NOT_DOWNLOADED
         try:
             inside = found.resolve().is_relative_to(folder.resolve())
         except OSError:
@@ -74,11 +80,7 @@ class Files:
             if not parts or ".." in parts or (self.windows and re.search(r"[\\:]", "".join(parts))):
                 return None, "missing", "Its stored path is not valid."
             if self.base is None:
-                return (
-                    None,
-                    "missing",
-                    "It is linked below Zotero's base directory for attachments, which is not set here.",
-                )
+                return None, "missing", NO_BASE
             folder, name = self.base.joinpath(*parts[:-1]), parts[-1]
         elif bool(_WINDOWS.match(stored)) != self.windows and (
             _WINDOWS.match(stored) or stored.startswith("/")
@@ -90,8 +92,17 @@ class Files:
             folder, name = Path(stored).parent, Path(stored).name
         found = _existing(folder, name)
         if found is None:
-            return None, "missing", "Its linked file is not where it was linked."
+            why = NO_FILE if _is_no_file(folder / name) else "Its linked file is not where it was linked."
+            return None, "missing", why
         return found, "ok", ""
+
+
+def _is_no_file(path: Path) -> bool:
+    """Whether something is there that cannot be read as a file: a folder, a pipe, a device."""
+    try:
+        return path.exists() and not path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _existing(folder: Path, name: str) -> Path | None:

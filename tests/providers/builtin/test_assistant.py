@@ -13,6 +13,7 @@ import pytest
 from bibgenie_desktop.domain.citations import citations_in
 from bibgenie_desktop.domain.estimate import Estimator, estimate_tools
 from bibgenie_desktop.domain.ids import MessageId
+from bibgenie_desktop.domain.models import ModelProfile
 from bibgenie_desktop.domain.parts import ToolPart
 from bibgenie_desktop.domain.projection import ProjectedMessage, Projection
 from bibgenie_desktop.domain.tokens import estimate_text
@@ -192,7 +193,15 @@ async def test_it_uses_only_the_arguments_that_a_tool_was_described_with() -> No
 
 
 async def test_without_tools_it_says_that_it_cannot_search() -> None:
-    assert "cannot search" in (await ask([], user(QUESTION))).text
+    tiny = replace(SMALL, window=2_048)
+    assert "cannot search" in (await ask([], user(QUESTION), profile=tiny)).text
+
+
+@pytest.mark.parametrize("profile", BUILTIN_PROFILES)
+async def test_without_a_library_it_says_that_one_has_to_be_chosen(profile: ModelProfile) -> None:
+    text = (await ask([], user(QUESTION), profile=profile)).text
+    assert text.startswith("No Zotero library is in use yet: choose one")
+    assert "window" not in text
 
 
 async def test_instructions_in_library_text_are_only_text() -> None:
