@@ -25,6 +25,7 @@ from bibgenie_desktop.zotero.index.indexed_contents import IndexedItems, damaged
 from bibgenie_desktop.zotero.index.indexed_search import IndexedSearch
 from bibgenie_desktop.zotero.index.library_index import LibraryIndex
 from bibgenie_desktop.zotero.index.search import MetadataIndex
+from bibgenie_desktop.zotero.local import full_disk
 from bibgenie_desktop.zotero.model.library import Contents
 from bibgenie_desktop.zotero.reading import T
 from bibgenie_desktop.zotero.source import LibrarySource, Taken, TakingCancelled
@@ -56,6 +57,8 @@ class Loading:
     def __init__(self, source: LibrarySource, private_dir: Path, clock: Clock) -> None:
         self._source = source
         self._index = LibraryIndex(private_dir, clock)
+        self._private = private_dir
+        self._unstored = ""
         self.loaded: Loaded | None = None
         self.progress: tuple[int, int] | None = None
         """(items read, of how many) while a large library is read from the beginning."""
@@ -72,7 +75,7 @@ class Loading:
     @property
     def notice(self) -> str:
         """Something for the person about what is shown."""
-        return (self.loaded.taken.notice if self.loaded else "") or self._index.notice
+        return (self.loaded.taken.notice if self.loaded else "") or self._unstored or self._index.notice
 
     async def ensure(self) -> None:
         """Load if nothing is loaded; if Zotero has written since, try briefly to become current.
@@ -201,7 +204,9 @@ class Loading:
         shown = before.contents if before else None
         try:
             contents = self._index.bring_up(self._source, taken, shown, self._report, self._closing.is_set)
+            self._unstored = ""
         except (sqlite3.Error, OSError) as error:
+            self._unstored = full_disk.not_indexed(self._private, _size(taken.database), error)
             log.warning("the library is held in memory, for it cannot be indexed: %s", type(error).__name__)
             with quiet_gc.loading():
                 contents = self._source.read(taken, shown)
@@ -237,6 +242,13 @@ class Loading:
 
     async def _in(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+
+def _size(database: Path | None) -> int:
+    try:
+        return database.stat().st_size if database is not None else 0
+    except OSError:
+        return 0
 
 
 def _search_of(contents: Contents) -> MetadataIndex | IndexedSearch:

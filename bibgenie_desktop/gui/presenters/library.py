@@ -206,7 +206,8 @@ class LibraryPresenter(QObject):
         if status is None or not status.loaded:
             line = self._line(status)
             missing = status is None or self._error is not None
-            return LibraryFacts(line.title, line.detail, (), self._busy, missing=missing)
+            detail = self._error.text if self._error is not None and status is not None else line.detail
+            return LibraryFacts(line.title, detail, (), self._busy, missing=missing)
         names = tuple((lib.name or tr("My Library"), "") for lib in status.libraries)
         line = self._line(status)
         place = str(status.data_dir) if self._from_zotero(status) else tr("The bundled sample library")

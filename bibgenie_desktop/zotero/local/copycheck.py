@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import sqlite3
 from pathlib import Path
 
 from bibgenie_desktop.domain.errors import LibraryUnavailable
+from bibgenie_desktop.zotero.local import full_disk
 from bibgenie_desktop.zotero.local.filesystem import head
 
 MAGIC = b"SQLite format 3\x00"
@@ -30,7 +32,7 @@ def make_ready(path: Path, *, full: bool) -> int:
     """Work the copied log or journal into the copy and return its userdata version.
 
     The one time the copy is opened for writing. Raises `Torn`, or `LibraryUnavailable` for a file that is no
-    Zotero database at all. `full` adds the check of all pages.
+    Zotero database at all, or `OSError` where there is no room. `full` adds the check of all pages.
     """
     if head(path, len(MAGIC)) != MAGIC:
         raise LibraryUnavailable(
@@ -45,6 +47,8 @@ def make_ready(path: Path, *, full: bool) -> int:
                 _check(connection)
             return _userdata_version(connection)
     except sqlite3.Error as error:
+        if full_disk.is_full(error):
+            raise OSError(errno.ENOSPC, "no space left", str(path)) from error
         raise Torn(str(error)) from error
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from bibgenie_desktop.domain.errors import LibraryUnavailable
 from bibgenie_desktop.domain.ids import Clock
-from bibgenie_desktop.zotero.local import copycheck, filesystem
+from bibgenie_desktop.zotero.local import copycheck, filesystem, full_disk
 from bibgenie_desktop.zotero.local.discovery import DATABASE, check_directory
 from bibgenie_desktop.zotero.local.filesystem import Signature, head, signature
 from bibgenie_desktop.zotero.local.running import zotero_answers
@@ -133,6 +133,8 @@ class SnapshotSource:
                     break
                 self._damaged = state
             except OSError as error:
+                if full_disk.is_full(error):  # only what is written can fail so: Zotero's files are fine
+                    return self._without_room(error)
                 why = error.strerror or "input/output error"
                 notice = f"Zotero's database cannot be read just now ({why})."
                 if isinstance(error, FileNotFoundError | PermissionError) and self._last is None:
@@ -272,11 +274,24 @@ class SnapshotSource:
             "That happens during a large import or sync. Wait until it has finished, then try again.",
         )
 
+    def _without_room(self, error: OSError) -> Snapshot:
+        """The last good copy where the disk has no room for a new one."""
+        try:
+            size = sum(s[1] for s in (self.look().main, self.look().wal) if s)
+        except OSError:
+            size = 0
+        said = full_disk.no_room(self._private, size)
+        if self._last is not None and self._last.path.exists():
+            return replace(self._last, stale=True, notice=said.text)
+        raise said from error
+
     def _prepare(self) -> None:
         try:
             self._private.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._private.chmod(0o700)
         except OSError as error:
+            if full_disk.is_full(error):
+                raise full_disk.no_room(self._private, 0) from error
             raise LibraryUnavailable(
                 f"The folder {self._private} for the copy of the library cannot be used.",
                 "Check its permissions and the free space.",
