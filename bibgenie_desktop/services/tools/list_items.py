@@ -24,6 +24,11 @@ from bibgenie_desktop.zotero.model.library import Note
 from bibgenie_desktop.zotero.service import ZoteroLibrary
 
 MOST, DEFAULT = 50, 25
+NO_SAVED_SEARCHES = (
+    "Saved searches of Zotero cannot be run here: their conditions are known to Zotero only. Use "
+    "search_items with the words and filters that are meant, or ask the person to put what the search finds "
+    "into a collection."
+)
 _ORDERS: tuple[Order, ...] = ("title", "year", "date_added", "date_modified")
 
 
@@ -60,6 +65,8 @@ class ListItems:
         self._library = library
 
     async def run(self, arguments: Mapping[str, Any]) -> ToolResult:
+        if isinstance(arguments, Mapping) and arguments.get("saved_search"):
+            return ToolResult(NO_SAVED_SEARCHES, error=True)
         try:
             given = Arguments(arguments, self.spec.parameters["properties"])
             collection, recursive = given.text("collection"), given.flag("recursive") is not False

@@ -99,7 +99,7 @@ class MetadataIndex:
             unfiltered = len(self._match(None, terms, query.text)[0])
         ordered = _ordered(found, query.sort if terms or query.sort != "relevance" else "date_added")
         page = ordered[query.offset : query.offset + query.limit]
-        return Hits(tuple(page), len(ordered), scope, relaxed, unfiltered)
+        return Hits(tuple(page), len(ordered), scope, relaxed and bool(ordered), unfiltered)
 
     def _match(
         self, accepts: Callable[[Item], bool] | None, terms: tuple[str, ...], text: str

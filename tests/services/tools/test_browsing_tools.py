@@ -154,7 +154,8 @@ async def test_related_items_say_why(tmp_path: Path) -> None:
         ("list_tags", {"library": "g9"}, "g4000001"),
         ("get_related", {"item_id": "u-AAAAAAAA"}, "There is no u-AAAAAAAA"),
         ("get_related", {"kind": "related"}, "item_id is missing"),
-        ("list_items", {"saved_search": "x"}, "Valid: collection"),
+        ("list_items", {"saved_search": "x"}, "Saved searches of Zotero cannot be run"),
+        ("list_items", {"shelf": "x"}, "Valid: collection"),
     ],
 )
 async def test_wrong_arguments_teach(

@@ -128,6 +128,21 @@ async def test_a_relaxed_search_says_so(tmp_path: Path) -> None:
         assert "relaxed" not in await d.data("search_items", query="overnight gain")
 
 
+async def test_an_empty_list_does_not_say_that_its_items_have_some_of_the_words(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        nothing = await d.data("search_items", query="zygomorphic quuxian")
+        assert nothing["total"] == 0
+        assert "relaxed" not in nothing
+
+
+async def test_a_saved_search_is_refused_with_what_to_do_instead(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        refused = await d.run("list_items", saved_search="Recent sleep")
+        assert refused.error
+        assert "Saved searches of Zotero cannot be run" in refused.text
+        assert "search_items" in refused.text
+
+
 @pytest.mark.parametrize(
     ("arguments", "taught"),
     [

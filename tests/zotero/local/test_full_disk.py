@@ -1,4 +1,4 @@
-"""A disk without room: Zotero is not blamed, and the person is told what to free; nothing is called damage."""
+"""A disk without room: Zotero is not blamed, a person is told what to free, nothing is called damage."""
 
 from __future__ import annotations
 
