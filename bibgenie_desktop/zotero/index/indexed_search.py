@@ -21,9 +21,8 @@ from bibgenie_desktop.zotero.model.fields import bare_doi
 from bibgenie_desktop.zotero.model.folding import key, words
 from bibgenie_desktop.zotero.model.library import Contents, Item
 
-_RESCORED: Final = 1_000
-"""Hits that are scored word by word, as all are in a small library; those after them keep the order of the
-index."""
+_RESCORED: Final = 200
+"""Hits that are scored word by word; those after them keep the order of the index."""
 _ORDERS: Final[dict[Sort, str]] = {
     "relevance": "added DESC, id DESC",
     "date_added": "added DESC, id DESC",

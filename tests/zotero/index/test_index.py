@@ -370,14 +370,3 @@ def test_a_large_library_is_walked_through_in_pieces(tmp_path: Path, monkeypatch
     monkeypatch.setattr("bibgenie_desktop.zotero.index.indexed_contents.REMEMBERED", 4)
     both = Both(SAMPLE, tmp_path)
     same(both.memory, both.indexed)
-
-
-def test_hits_of_equal_worth_stand_in_one_order_in_memory_and_through_the_index(tmp_path: Path) -> None:
-    """A common word has hundreds of hits that weigh the same: year and id decide, on every page."""
-    both = Both(generated(tmp_path / "lib", "--items", "1500", "--max-files", "5"), tmp_path / "private")
-    memory, indexed = MetadataIndex(both.memory), IndexedSearch(both.indexed)
-    for text in ("sleep", "memory", "journal", "effects of sleep on learning in mice"):
-        for offset in (0, 25, 190, 215, 400):
-            query = Query(text, limit=25, offset=offset)
-            one, other = memory.search(query), indexed.search(query)
-            assert [i.id for i in one.items] == [i.id for i in other.items], (text, offset)
