@@ -23,6 +23,8 @@ from bibgenie_desktop.services.workspace import LibraryStatus, Workspace
 AGE_MS = 20_000
 STARTERS = 3
 WATCH = "watch the library"
+LARGE = 10_000
+"""Items whose number leaves no room for the name beside it in the sidebar."""
 
 
 class Libraries(Protocol):
@@ -156,6 +158,8 @@ class LibraryPresenter(QObject):
                 return LibraryLine(tr("Zotero cannot be read"), self._error.title, "warn", self._busy)
             return LibraryLine(tr("Zotero"), tr("Reading the library…"), "text3", busy=True)
         items = tr("Zotero · 1 item") if status.items == 1 else tr("Zotero · {0} items")
+        if status.items >= LARGE:
+            items = tr("{0} items")  # the icon says Zotero
         detail = self._freshness(status)
         if self._busy:
             detail = tr("Reading the library again…")

@@ -96,8 +96,7 @@ class Browsing:
         contents = self._library.contents
         counts = await self._library.collection_counts()
         items, unfiled = await self._library.apart(lambda: library_counts(contents))
-        recent = min(RECENT, len(contents.items))
-        found = [Place(Scope("recent"), "", recent, 0, None)]
+        found = [Place(Scope("recent"), "", min(RECENT, sum(items.values())), 0, None)]
         if len(contents.libraries) > 1:
             found.append(Place(Scope("all"), "", sum(items.values()), 0, None))
         for library in contents.libraries:

@@ -47,6 +47,13 @@ def sent(part: ResourcePart) -> dict[str, object]:
     return loaded
 
 
+async def test_every_place_counts_what_its_list_holds(tmp_path: Path) -> None:
+    async with sample(tmp_path, generated(tmp_path, "--items", "37")) as library:
+        browsing = Browsing(library)
+        for place in await browsing.tree():
+            assert place.count == (await browsing.page(Listing(place.scope), 0)).total, place
+
+
 async def test_the_tree_nests_collections_and_counts_what_lies_below(tmp_path: Path) -> None:
     async with sample(tmp_path) as library:
         places = await Browsing(library).tree()
