@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from bibgenie_desktop.domain.ids import MessageId, TreeId
+from bibgenie_desktop.domain.locators import Locator
+from bibgenie_desktop.domain.messages import UserMessage
+from bibgenie_desktop.domain.parts import ResourcePart
 from bibgenie_desktop.gui import theme
 from bibgenie_desktop.gui.components import Chip
 from bibgenie_desktop.gui.docks.library import LibraryPanel
@@ -31,6 +36,7 @@ from bibgenie_desktop.gui.docks.library.pieces import PieceLine
 from bibgenie_desktop.gui.docks.library.used import SourceLine
 from bibgenie_desktop.gui.popovers.mentions import MentionList
 from bibgenie_desktop.gui.popovers.styles import StyleChooser
+from bibgenie_desktop.gui.presenters.sources import used_sources
 from bibgenie_desktop.gui.session_rows import SessionLine
 from bibgenie_desktop.gui.window import MainWindow
 from bibgenie_desktop.services.library.browsing import Page, Scope
@@ -646,3 +652,18 @@ def test_the_style_chosen_last_outlives_the_window(qapp: QApplication, tmp_path:
         window.keep("citation_style", "apa")
         window.leave()
         window.deleteLater()
+
+
+def test_copies_of_a_work_say_which_library_they_are_in() -> None:
+    def used(id: str) -> ResourcePart:
+        library, _, key = id.partition("-")
+        return ResourcePart(Locator(library, "item", item=key), "Walker et al. 2002: Practice", "")
+
+    parts = (used("u-AAAAAAAA"), used("g12-BBBBBBBB"), replace(used("u-CCCCCCCC"), title="Another"))
+    question = UserMessage(MessageId("m1"), TreeId("t"), None, 0, parts, 0)
+    details = {source.id: source.pages for source in used_sources([question])}
+    assert details == {
+        "u-AAAAAAAA": "In My Library",
+        "g12-BBBBBBBB": "In a group library",
+        "u-CCCCCCCC": "",
+    }

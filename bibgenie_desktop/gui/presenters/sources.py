@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from bibgenie_desktop.domain.ledger import extend_ledger
@@ -30,10 +31,17 @@ def used_sources(entries: Sequence[Entry]) -> tuple[UsedSource, ...]:
         title = entry.title if at.kind == "item" else title  # an annotation is called after its words
         found[work] = (title, count + entry.count, pages | here)
     ranked = sorted(found.items(), key=lambda x: (-x[1][1], x[1][0]))
+    copies = Counter(title for title, _, _ in found.values())
     return tuple(
-        UsedSource(title, count, _pages(pages) if pages else "", id=work)
+        UsedSource(title, count, _detail(work, pages, copied=copies[title] > 1), id=work)
         for work, (title, count, pages) in ranked
     )
+
+
+def _detail(work: str, pages: set[int], *, copied: bool) -> str:
+    """Pages; and of a work that several libraries have, which of them it is."""
+    where = tr("In a group library") if work.startswith("g") else tr("In My Library")
+    return " · ".join(filter(None, (where if copied else "", _pages(pages) if pages else "")))
 
 
 def _pages(pages: set[int]) -> str:
