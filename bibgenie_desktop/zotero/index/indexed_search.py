@@ -22,7 +22,13 @@ from bibgenie_desktop.zotero.model.folding import key, words
 from bibgenie_desktop.zotero.model.library import Contents, Item
 
 _RESCORED: Final = 200
-"""Hits that are scored word by word; those after them keep the order of the index."""
+_RESCORED_IN_MIDDLING: Final = 1_000
+"""Hits that are scored word by word; those after them keep the order of the index. More, where a library is not
+much larger than one that is searched in memory: a few items more then change little."""
+_MIDDLING: Final = 1_000
+"""Hits that are scored word by word; those after them keep the order of the index. Five times as many, as fast,
+where a library is not much larger than one that is searched in memory, so that a few items more change little."""
+_MIDDLING: Final = 6_000
 _ORDERS: Final[dict[Sort, str]] = {
     "relevance": "added DESC, id DESC",
     "date_added": "added DESC, id DESC",
@@ -53,9 +59,10 @@ class IndexedSearch:
         first, last = query.offset, query.offset + query.limit
         if query.sort == "relevance":
             chosen = sorted((r for r in exact if r in rows), key=rows.index)
-            best = chosen + [r for r in rows[:_RESCORED] if r not in exact]
+            scored = _RESCORED_IN_MIDDLING if len(self._items) <= _MIDDLING else _RESCORED
+            best = chosen + [r for r in rows[:scored] if r not in exact]
             found = self._scored(best, needles, rarity, exact)[first:last] if first < len(best) else []
-            after = _after(rows, chosen, max(0, first - len(best)), max(0, last - len(best)))
+            after = _after(rows, chosen, scored, max(0, first - len(best)), max(0, last - len(best)))
             found += self._items.of(after)
         else:
             found = list(self._items.of(self._in_order(rows, query)))
@@ -160,10 +167,10 @@ class IndexedSearch:
         return [row for (row,) in page]
 
 
-def _after(rows: Rows, chosen: Sequence[int], first: int, last: int) -> list[int]:
+def _after(rows: Rows, chosen: Sequence[int], scored: int, first: int, last: int) -> list[int]:
     """A piece of what follows the rows that are scored, without those that were chosen."""
-    start = _RESCORED + first
-    for place in sorted(p for r in chosen if (p := rows.index(r)) >= _RESCORED):
+    start = scored + first
+    for place in sorted(p for r in chosen if (p := rows.index(r)) >= scored):
         start += place <= start
     some = rows[start : start + last - first + len(chosen)]
     return [r for r in some if r not in chosen][: last - first]

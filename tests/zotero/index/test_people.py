@@ -113,6 +113,7 @@ def test_pages_of_a_search_join_in_every_order_and_make_only_what_they_show(
     large: Both, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bibgenie_desktop.zotero.index.indexed_search._RESCORED", 20)
+    monkeypatch.setattr("bibgenie_desktop.zotero.index.indexed_search._MIDDLING", 0)
     plain, fast = MetadataIndex(large.memory), IndexedSearch(large.indexed)
     items = large.indexed.items
     assert isinstance(items, IndexedItems)
@@ -140,3 +141,15 @@ def test_pages_of_a_search_join_in_every_order_and_make_only_what_they_show(
             assert set(found) == set(expected)
         else:
             assert found == expected
+
+
+@pytest.mark.parametrize("words", ["sleep", "memory", "the", "spindles", "sleep memory"])
+def test_the_best_hits_are_the_same_in_a_library_that_is_searched_in_memory_and_a_little_larger(
+    large: Both, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    """Hundreds of hits may score the same; which come first is no accident of how large the library is."""
+    plain, fast = MetadataIndex(large.memory), IndexedSearch(large.indexed)
+    monkeypatch.setattr("bibgenie_desktop.zotero.index.indexed_search._RESCORED", 20)
+    for offset in (0, 25, 50):
+        query = Query(words, limit=25, offset=offset)
+        assert [i.id for i in fast.search(query).items] == [i.id for i in plain.search(query).items]

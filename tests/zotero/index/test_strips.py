@@ -125,6 +125,7 @@ def test_the_first_ids_and_the_count_are_those_of_memory(both: Both, most: int |
 def test_pages_of_a_search_are_pieces_of_one_list(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the exact hits lie far behind those that are scored."""
     monkeypatch.setattr(indexed_search, "_RESCORED", 5)
+    monkeypatch.setattr(indexed_search, "_MIDDLING", 0)
     search = IndexedSearch(both.indexed)
     whole = [i.id for i in search.search(Query("the", Filters(), limit=10_000)).items]
     assert len(whole) > 20
@@ -140,11 +141,11 @@ def test_what_follows_the_scored_rows_leaves_out_the_exact_ones() -> None:
         size = chance.randrange(200, 260)
         rows = chance.sample(range(1, 1_000), size)
         chosen = chance.sample(rows, chance.randrange(6))
-        rest = [r for r in rows[indexed_search._RESCORED :] if r not in chosen]
+        rest = [r for r in rows[200:] if r not in chosen]
         first = chance.randrange(40)
         last = first + chance.randrange(30)
-        assert indexed_search._after(strip_of(rows), chosen, first, last) == rest[first:last]
-    assert indexed_search._after(Rows("", 20), [], 0, 10) == []
+        assert indexed_search._after(strip_of(rows), chosen, 200, first, last) == rest[first:last]
+    assert indexed_search._after(Rows("", 20), [], 200, 0, 10) == []
 
 
 def test_readable_attachments_are_asked_for_by_whoever_takes_the_first(
