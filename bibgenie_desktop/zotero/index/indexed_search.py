@@ -23,8 +23,8 @@ from bibgenie_desktop.zotero.model.library import Contents, Item
 
 _RESCORED: Final = 200
 _RESCORED_IN_MIDDLING: Final = 1_000
-"""Hits that are scored word by word; those after them keep the order of the index. More where a library is not
-much larger than one that is searched in memory: a few items more then change little."""
+"""Hits that are scored word by word; those after them keep the order of the index. More where a library is
+not much larger than one that is searched in memory: a few items more then change little."""
 _MIDDLING: Final = 6_000
 _ORDERS: Final[dict[Sort, str]] = {
     "relevance": "added DESC, id DESC",
