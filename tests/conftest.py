@@ -10,6 +10,7 @@ Long proofs take the fixture `soak`. Shared code of a folder is imported as `tes
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import sys
 import threading
@@ -41,6 +42,7 @@ if sys.platform not in ("win32", "darwin"):
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "WS_PROXY", "WSS_PROXY", "NO_PROXY")
 LEDGER = pytest.StashKey[list[Proof]]()
 OPT_IN = ("keyring",)
+_NUMBERS = itertools.count()
 
 for profile, options in {
     "ci": {"derandomize": True},
@@ -125,7 +127,7 @@ def _homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def home(_homes: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
     """A fresh home directory of this test; everything the system calls a user directory lies in it."""
-    home = _homes / str(len(os.listdir(_homes)))
+    home = _homes / str(next(_NUMBERS))
     runtime = home / "run"
     runtime.mkdir(parents=True, mode=0o700)
     places = {
