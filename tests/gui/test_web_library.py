@@ -29,7 +29,7 @@ from tests.zotero.helpers import SAMPLE
 from tests.zotero.online.test_liveness import zotero
 from tests.zotero.online.web_bench import many
 from tests.zotero.online.web_json import USER, web_libraries
-from tests.zotero.online.web_server import KEY, Fault, WebServer
+from tests.zotero.online.web_server import KEY, Fault, Gate, WebServer
 
 
 class Web(Bench):
@@ -160,7 +160,7 @@ async def test_fetching_shows_progress_can_be_stopped_and_goes_on(tmp_path: Path
         async with window_on(tmp_path, org) as on:
             on.open_from_welcome()
             on.type_key()
-            org.slow = 0.15
+            gate = org.gate = Gate("/items", after=3)
             on.push("webUse")
             await on.until(lambda: "200 of 430" in on.said())
             bar = on.hands.find(QProgressBar, "webProgress", on.dialog)
@@ -168,7 +168,7 @@ async def test_fetching_shows_progress_can_be_stopped_and_goes_on(tmp_path: Path
             on.push("webStop")
             await on.until(lambda: on.said() == "Stopped. What came so far is kept.")
             assert on.application.library is None
-            org.slow = 0
+            gate.open()
             button = on.hands.find(QPushButton, "webUse", on.dialog)
             assert button.text() == "Continue fetching"
             on.push("webUse")

@@ -18,7 +18,7 @@ from tests.services.configuring.test_provider_setup import Ring
 from tests.zotero.helpers import SAMPLE
 from tests.zotero.online.web_bench import many
 from tests.zotero.online.web_json import USER, web_libraries
-from tests.zotero.online.web_server import KEY, WebServer, until
+from tests.zotero.online.web_server import KEY, Gate, WebServer, until
 
 
 def options(folder: Path, address: str) -> Options:
@@ -85,22 +85,15 @@ async def test_nothing_is_asked_before_a_key_is_tested(tmp_path: Path) -> None:
 async def test_a_cancelled_fetch_ends_at_once_changes_nothing_and_goes_on_later(tmp_path: Path) -> None:
     with WebServer(many(430)) as org:
         app = await opened(tmp_path, org.address)
-        half = asyncio.Event()
-
-        def progress(now: SyncProgress) -> None:
-            if now.done >= 200:
-                org.slow = 1.0
-                half.set()
-
-        task = asyncio.ensure_future(app.web.fetch(KEY, USER, progress))
-        await half.wait()
+        gate = org.gate = Gate("/items", after=3)
+        task = asyncio.ensure_future(app.web.fetch(KEY, USER, lambda _: None))
+        assert await asyncio.to_thread(gate.reached.wait, 30)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
         assert app.library is None
         assert app.preferences.zotero_dir == ""
-        await asyncio.sleep(1.1)
-        org.slow = 0
+        gate.open()
         org.requests.clear()
         await app.web.fetch(KEY, USER, lambda _: None)
         starts = [int(r.query["start"]) for r in org.requests if r.query.get("sort")]

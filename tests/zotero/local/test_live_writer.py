@@ -52,7 +52,7 @@ def assert_locked(path: Path) -> None:
 
 # Pause in seconds; how many snapshots have to be accepted here and in `make soak`; how long one may take.
 RHYTHMS = [
-    pytest.param(0.05, 10, 60, 20.0, id="every 50 ms"),
+    pytest.param(0.05, 5, 60, 20.0, id="every 50 ms"),
     pytest.param(1.0, 2, 30, 20.0, id="every second"),
     pytest.param(0.0, 0, 30, 1.0, id="without a pause"),
 ]

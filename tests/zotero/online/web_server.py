@@ -41,6 +41,30 @@ class Fault:
     """What is sent in place of what was asked for."""
 
 
+class Gate:
+    """Requests whose path ends with `path` are answered `after` times; the next one waits until it is opened.
+
+    So a client stands at a known place, however fast or slow the machine is.
+    """
+
+    def __init__(self, path: str, after: int) -> None:
+        self.path, self._left = path, after
+        self.reached = threading.Event()
+        self._opened = threading.Event()
+
+    def open(self) -> None:
+        self._opened.set()
+
+    def pass_by(self, path: str, ended: threading.Event) -> None:
+        if not path.endswith(self.path):
+            return
+        self._left -= 1
+        if self._left < 0:
+            self.reached.set()
+            while not (self._opened.is_set() or ended.is_set()):
+                self._opened.wait(0.05)
+
+
 @dataclass(frozen=True)
 class Request:
     method: str
@@ -58,13 +82,14 @@ class WebServer:
         self.own_library = True
         self.backoff = 0
         self.slow = 0.0
+        self.gate: Gate | None = None
         self.faults: list[Fault] = []
         self.requests: list[Request] = []
         self.trickle: tuple[str, bytes, float] | None = None
         """(which path, what, how often): from there such pieces come for ever, in place of a file."""
         self.between: Any = None
         """Called before each answer, with the path."""
-        self._ended = threading.Event()
+        self.ended = threading.Event()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
         self._http.daemon_threads = True
         self._http.org = self  # type: ignore[attr-defined]
@@ -77,7 +102,7 @@ class WebServer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._ended.set()
+        self.ended.set()
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
@@ -91,7 +116,7 @@ class WebServer:
 
     def wait(self, seconds: float) -> bool:
         """True where the server ended meanwhile."""
-        return self._ended.wait(seconds)
+        return self.ended.wait(seconds)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -119,6 +144,8 @@ class _Handler(BaseHTTPRequestHandler):
         org.requests.append(Request("GET", url.path, query, headers))
         if org.slow:
             org.wait(org.slow)
+        if org.gate is not None:
+            org.gate.pass_by(url.path, org.ended)
         if org.between is not None:
             org.between(url.path)
         for fault in org.faults:
