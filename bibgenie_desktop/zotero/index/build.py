@@ -34,8 +34,8 @@ from bibgenie_desktop.zotero.model.counts import Tally
 from bibgenie_desktop.zotero.model.library import Collection, Contents
 from bibgenie_desktop.zotero.source import TakingCancelled
 
-PIECE: Final = 2_000
-"""Top-level items that are held at once: some 20 MB."""
+PIECE: Final = 500
+"""Top-level items that are held at once: few enough to stay in the processor's cache."""
 WORDS_HELD: Final = 64 * 1024 * 1024
 """Bytes, in a process that ends with its work; few large parts cost less than many that are merged."""
 WORDS_HELD_LATER: Final = 1024 * 1024

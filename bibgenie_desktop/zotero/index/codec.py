@@ -6,9 +6,10 @@ back, so that a renamed collection changes no item.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
+
+import msgspec
 
 from bibgenie_desktop.zotero.model.annotations import Annotation, Place
 from bibgenie_desktop.zotero.model.library import (
@@ -26,21 +27,15 @@ VERSION: Final = 1
 """Changes with what is written: an index of another version is built again."""
 
 
-def _odd(value: object) -> str:
-    """A value of a kind that Zotero does not write."""
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-
-
-_encode = json.JSONEncoder(
-    ensure_ascii=False, separators=(",", ":"), check_circular=False, default=_odd
-).encode
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder().decode
 
 
 def pack(value: object) -> str:
-    return _encode(value)
+    return _encode(value).decode()
 
 
-def pack_item(item: Item) -> str:
+def pack_item(item: Item) -> bytes:
     return _encode(
         [
             item.key,
@@ -61,7 +56,7 @@ def pack_item(item: Item) -> str:
     )
 
 
-def pack_note(note: Note) -> str:
+def pack_note(note: Note) -> bytes:
     return _encode(
         [
             note.key,
@@ -77,7 +72,7 @@ def pack_note(note: Note) -> str:
     )
 
 
-def pack_annotation(annotation: Annotation) -> str:
+def pack_annotation(annotation: Annotation) -> bytes:
     place = annotation.place
     return _encode(
         [
@@ -110,8 +105,8 @@ def pack_collection(collection: Collection) -> list[Any]:
     ]
 
 
-def unpack_annotation(body: str) -> Annotation:
-    values = json.loads(body)
+def unpack_annotation(body: bytes) -> Annotation:
+    values = _decode(body)
     values[9], values[12] = Place(*values[9]), _tags(values[12])
     return Annotation(*values)
 
@@ -123,7 +118,7 @@ class Unpacker:
         self._libraries = libraries
         self._collections = collections
 
-    def item(self, body: str) -> Item:
+    def item(self, body: bytes) -> Item:
         (
             key,
             library_id,
@@ -139,7 +134,7 @@ class Unpacker:
             added,
             modified,
             retraction,
-        ) = json.loads(body)
+        ) = _decode(body)
         library = self._libraries[library_id]
         full_id = f"{library_id}-{key}"
         year, date, sort_date, citekey = dated
@@ -164,8 +159,8 @@ class Unpacker:
             retraction,
         )
 
-    def note(self, full_id: str, body: str) -> Note:
-        key, library, item_id, title, html, tags, collections, added, modified = json.loads(body)
+    def note(self, full_id: str, body: bytes) -> Note:
+        key, library, item_id, title, html, tags, collections, added, modified = _decode(body)
         return Note(
             full_id,
             key,

@@ -14,7 +14,7 @@ from typing import Final
 from bibgenie_desktop.zotero.index import codec as index_codec
 from bibgenie_desktop.zotero.index import terms as index_terms
 
-_SCHEMA: Final = 7
+_SCHEMA: Final = 8
 VERSION: Final = f"{_SCHEMA}.{index_terms.VERSION}.{index_codec.VERSION}"
 TOKENIZER: Final = "unicode61 remove_diacritics 2"
 COLUMNS: Final = ("title", "creators", "tags", "citekey", "year", "venue", "abstract")
@@ -37,14 +37,14 @@ CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE item (row INTEGER PRIMARY KEY, id TEXT, source INTEGER, library TEXT, type TEXT, title TEXT,
     creators TEXT, year INTEGER, modified TEXT, added TEXT, dated TEXT, name TEXT, person TEXT, citekey TEXT,
     doi TEXT, pdfs INTEGER, tags TEXT, collections TEXT);
-CREATE TABLE item_body (row INTEGER PRIMARY KEY, body TEXT);
+CREATE TABLE item_body (row INTEGER PRIMARY KEY, body BLOB);
 CREATE VIRTUAL TABLE item_words USING fts5 ({", ".join(COLUMNS)}, content='', tokenize='{TOKENIZER}');
 CREATE TABLE attachment (id TEXT PRIMARY KEY, source INTEGER, item INTEGER, readable INTEGER) WITHOUT ROWID;
 CREATE TABLE member (collection TEXT, item INTEGER, PRIMARY KEY (collection, item)) WITHOUT ROWID;
 CREATE TABLE note (row INTEGER PRIMARY KEY, id TEXT, source INTEGER, owner TEXT, modified TEXT,
-    collections TEXT, body TEXT);
+    collections TEXT, body BLOB);
 CREATE TABLE annotation (id TEXT PRIMARY KEY, source INTEGER, item TEXT, attachment TEXT, parent INTEGER,
-    place TEXT, body TEXT);
+    place TEXT, body BLOB);
 CREATE TABLE collection_tally (id TEXT PRIMARY KEY, direct INTEGER, whole INTEGER) WITHOUT ROWID;
 CREATE TABLE tag_tally (library TEXT, name TEXT, items INTEGER, elsewhere INTEGER, manual INTEGER,
     PRIMARY KEY (library, name)) WITHOUT ROWID;

@@ -198,7 +198,7 @@ class IndexWriter:
         for table in ("item", "note"):
             rows = self._db.execute(f"SELECT collections FROM {table} WHERE collections <> ''")
             for (several,) in rows:
-                tally.place(several.strip(SEPARATOR).split(SEPARATOR))
+                tally.place(tuple(several.strip(SEPARATOR).split(SEPARATOR)))
         self._db.execute("DELETE FROM collection_tally")
         self._tally.direct.clear()
         self._tally.whole.clear()
@@ -256,7 +256,7 @@ def _item_row(row: int, item: Item, source: int) -> Row:
         first_name(item),
         item.citekey.lower(),
         bare_doi(item.doi),
-        sum(a.kind == "pdf" for a in item.attachments),
+        len([a for a in item.attachments if a.kind == "pdf"]),
         _several(dict.fromkeys([tag_key(t.name) for t in item.tags])),
         _several([c.id for c in item.collections]),
     )

@@ -19,7 +19,7 @@ from bibgenie_desktop.domain.errors import LibraryUnavailable
 from bibgenie_desktop.zotero.files.attachments import EMBEDDED_IMAGE
 from bibgenie_desktop.zotero.local.children import Children, Owner, relations_of
 from bibgenie_desktop.zotero.local.shared import Shared
-from bibgenie_desktop.zotero.local.tables import SomeItems, Tables
+from bibgenie_desktop.zotero.local.tables import Tables
 from bibgenie_desktop.zotero.local.tables import text as _text
 from bibgenie_desktop.zotero.model.fields import citation_key, split_date, strip_markup
 from bibgenie_desktop.zotero.model.library import (
@@ -75,7 +75,7 @@ def read_contents(
     """
 
     def read() -> Contents:
-        tables = Tables(connection) if only is None else SomeItems(connection, only)
+        tables = Tables(connection) if only is None else Tables(connection).only(only)
         whole = only is None
         return _Reader(tables, Shared(tables), legacy_keys or {}, relations=whole, trash=whole).contents()
 
@@ -88,7 +88,7 @@ def read_some(
     """The same of some rows, and for each id its row in Zotero's tables. `shared` is that of other pieces."""
 
     def read() -> tuple[Contents, dict[str, int]]:
-        tables = SomeItems(connection, rows)
+        tables = (shared.tables if shared else Tables(connection)).only(rows)
         reader = _Reader(tables, shared or Shared(tables), legacy_keys, relations=False, trash=False)
         return reader.contents(), reader.rows
 
@@ -112,7 +112,7 @@ def read_frame(connection: sqlite3.Connection) -> Contents:
 
     def read() -> Contents:
         binned = [row for (row,) in Tables(connection).rows("deletedItems", "itemID")]
-        tables = SomeItems(connection, binned)
+        tables = Tables(connection).only(binned)
         return _Reader(tables, Shared(tables), {}, relations=False, trash=True).contents()
 
     return _decoded(connection, read)
@@ -163,7 +163,7 @@ class _Reader:
                 binned[item] = full_id
                 continue
             self.rows[full_id] = item
-            owner = (library, key, type_id, added or "", modified or "")
+            owner = (library, key, type_id, _text(added), _text(modified))
             others.get(type_name, parents)[item] = owner
 
         files = others["attachment"]
@@ -267,8 +267,8 @@ class _Reader:
                 named = mapped[owner[2]] if owner is not None else nowhere
                 if owner is not None:
                     own = found.setdefault(item, {})
-            if field in named:
-                own[named[field]] = value if value.__class__ is str else _text(value)
+            if (name := named.get(field)) is not None:
+                own[name] = value if value.__class__ is str else _text(value)
         return found
 
     def _attachments(
@@ -316,19 +316,19 @@ class _Reader:
         return children, alone, by_row
 
     def _creators(self) -> dict[int, list[Creator]]:
-        creator_of = self._shared.creator
+        creators = self._shared.creators
         found: dict[int, list[Creator]] = defaultdict(list)
         columns = ("itemID", "creatorID", "creatorTypeID")
         for item, row, role in self._rows("itemCreators", *columns, order="itemID, orderIndex"):
-            if (creator := creator_of(row, role)) is not None:
+            if (creator := creators[row, role]) is not None:
                 found[item].append(creator)
         return found
 
     def _tags(self) -> dict[int, list[Tag]]:
-        tag_of = self._shared.tag
+        tags = self._shared.tags
         found: dict[int, list[Tag]] = defaultdict(list)
         for item, row, kind in self._rows("itemTags", "itemID", "tagID", "type"):
-            if (tag := tag_of(row, kind)) is not None:
+            if (tag := tags[row, kind]) is not None:
                 found[item].append(tag)
         return found
 

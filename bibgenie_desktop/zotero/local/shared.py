@@ -6,21 +6,37 @@ It is read once for all pieces of a library; `reader` joins it to the items.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from bibgenie_desktop.zotero.local.tables import Tables, text
 from bibgenie_desktop.zotero.model.library import Collection, Creator, Library, Tag
+
+T = TypeVar("T")
+
+
+class _Made(dict[tuple[int, int], T]):
+    """Values by two rows, each made when it is first asked for; a known one costs no call."""
+
+    def __init__(self, make: Callable[[int, int], T]) -> None:
+        self._make = make
+
+    def __missing__(self, rows: tuple[int, int]) -> T:
+        value = self[rows] = self._make(*rows)
+        return value
 
 
 class Shared:
     """Reads a table when it is asked for; equal people and tags are one value each."""
 
     def __init__(self, tables: Tables) -> None:
-        self._tables = tables
+        self.tables = tables
         self._rows = tables.rows
-        self._creators: dict[tuple[int, int], Creator | None] = {}
-        self._tags: dict[tuple[int, int], Tag | None] = {}
+        self.creators = _Made(self._creator)
+        """People by row and role; None where the table has no such row."""
+        self.tags = _Made(self._tag)
+        """Tags by row and kind; None where the table has no such row."""
 
     @cached_property
     def libraries(self) -> dict[int, Library]:
@@ -37,15 +53,15 @@ class Shared:
 
     @cached_property
     def types(self) -> dict[int, str]:
-        return dict(self._rows(self._tables.combined("itemTypes"), "itemTypeID", "typeName"))
+        return dict(self._rows(self.tables.combined("itemTypes"), "itemTypeID", "typeName"))
 
     @cached_property
     def fields(self) -> defaultdict[int, dict[int, str]]:
         """Names of fields by type of item: what the types call differently has its base name."""
-        names: dict[int, str] = dict(self._rows(self._tables.combined("fields"), "fieldID", "fieldName"))
+        names: dict[int, str] = dict(self._rows(self.tables.combined("fields"), "fieldID", "fieldName"))
         mapped: defaultdict[int, dict[int, str]] = defaultdict(lambda: dict(names))
         columns = ("itemTypeID", "baseFieldID", "fieldID")
-        for type_id, base, field in self._rows(self._tables.combined("baseFieldMappings"), *columns):
+        for type_id, base, field in self._rows(self.tables.combined("baseFieldMappings"), *columns):
             if base in names:
                 mapped[type_id][field] = names[base]
         return mapped
@@ -73,20 +89,13 @@ class Shared:
             found[row] = Collection(f"{library.id}-{key}", library, tuple(path), binned, parent_id)
         return found
 
-    def creator(self, row: int, role: int) -> Creator | None:
-        """A person in a role; None where the table has no such row."""
-        known = self._creators
-        if (row, role) not in known:
-            person = self._people.get(row)
-            name = self._roles.get(role, "author")
-            known[row, role] = Creator(name, *person, role in self._primary) if person is not None else None
-        return known[row, role]
+    def _creator(self, row: int, role: int) -> Creator | None:
+        person = self._people.get(row)
+        name = self._roles.get(role, "author")
+        return Creator(name, *person, role in self._primary) if person is not None else None
 
-    def tag(self, row: int, kind: int) -> Tag | None:
-        known = self._tags
-        if (row, kind) not in known:
-            known[row, kind] = Tag(text(self._tag_names[row]), kind == 1) if row in self._tag_names else None
-        return known[row, kind]
+    def _tag(self, row: int, kind: int) -> Tag | None:
+        return Tag(text(self._tag_names[row]), kind == 1) if row in self._tag_names else None
 
     @cached_property
     def users(self) -> dict[int, str]:

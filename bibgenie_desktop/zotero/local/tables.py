@@ -6,11 +6,14 @@ shows them a database of some items only.
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AnySet
 from typing import Any, TypeAlias
 
 Row: TypeAlias = tuple[Any, ...]
+Columns: TypeAlias = Mapping[str, AnySet[str]]
 
 _OF_ITEMS = frozenset(
     (
@@ -27,13 +30,13 @@ _NAMED_BY = {
 class Tables:
     """Reads one connection. Columns come and go between versions, so none is taken by position."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, columns: Columns | None = None) -> None:
         self._connection = connection
-        names = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
-        self._columns = {
-            table: {column[1] for column in connection.execute(f'PRAGMA table_info("{table}")')}
-            for (table,) in names.fetchall()
-        }
+        self._columns = _columns(connection) if columns is None else columns
+
+    def only(self, items: Iterable[int]) -> SomeItems:
+        """The same database, with these top-level items alone; the one asked for before is then void."""
+        return SomeItems(self._connection, self._columns, items)
 
     def rows(self, table: str, *columns: str, order: str = "") -> Iterator[Row]:
         """The named columns of a table; without the table or its first column, nothing."""
@@ -72,11 +75,13 @@ class Tables:
 class SomeItems(Tables):
     """Only the rows that concern some top-level items and what hangs below them; small tables stay whole."""
 
-    def __init__(self, connection: sqlite3.Connection, items: Iterable[int]) -> None:
-        super().__init__(connection)
+    def __init__(self, connection: sqlite3.Connection, columns: Columns, items: Iterable[int]) -> None:
+        super().__init__(connection, columns)
         connection.execute("CREATE TEMP TABLE IF NOT EXISTS chosen (itemID INTEGER PRIMARY KEY)")
         connection.execute("DELETE FROM temp.chosen")
-        connection.executemany("INSERT OR IGNORE INTO temp.chosen VALUES (?)", ((i,) for i in items))
+        connection.execute(
+            "INSERT OR IGNORE INTO temp.chosen SELECT value FROM json_each(?)", (json.dumps(list(items)),)
+        )
         for table in ("itemAttachments", "itemNotes", "itemAnnotations"):  # each may hang below those before
             if self.has(table, "parentItemID"):
                 connection.execute(
@@ -104,6 +109,14 @@ class SomeItems(Tables):
     def _order(self, table: str) -> str:
         """As the whole table is read: in the order in which rows were made."""
         return "rowid" if table == "itemTags" else ""
+
+
+def _columns(connection: sqlite3.Connection) -> Columns:
+    names = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+    return {
+        table: {column[1] for column in connection.execute(f'PRAGMA table_info("{table}")')}
+        for (table,) in names.fetchall()
+    }
 
 
 def text(value: object) -> str:

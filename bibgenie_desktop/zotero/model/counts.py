@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from bibgenie_desktop.zotero.model.library import Collection, Contents, Tag
+from bibgenie_desktop.zotero.model.library import Collection, Contents
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,7 @@ class Tally:
 
     def __init__(self, collections: Iterable[Collection]) -> None:
         self._above = _ancestries(collections)
+        self._known: dict[tuple[str, ...], tuple[frozenset[str], frozenset[str]]] = {}
         self.direct: Counter[str] = Counter()
         self.whole: Counter[str] = Counter()
         self.items: Counter[TagName] = Counter()
@@ -50,18 +51,27 @@ class Tally:
         self.manual: Counter[TagName] = Counter()
 
     def add(self, contents: Contents, sign: int = 1) -> None:
-        for item in contents.items.values():
-            self.place((c.id for c in item.collections), sign)
-            self._tags(self.items, item.library.id, item.tags, sign)
-            if item.type != "attachment":
-                for attachment in item.attachments:
-                    self._tags(self.elsewhere, item.library.id, attachment.tags, sign)
-        for note in contents.notes.values():
-            self.place((c.id for c in note.collections), sign)
-            if note.id not in contents.attachments:
-                self._tags(self.elsewhere, note.library.id, note.tags, sign)
-        for annotation in contents.annotations.values():
-            self._tags(self.elsewhere, annotation.id.partition("-")[0], annotation.tags, sign)
+        items, notes = contents.items.values(), contents.notes.values()
+        for collections in (*(i.collections for i in items), *(n.collections for n in notes)):
+            if collections:
+                self.place(tuple([c.id for c in collections]), sign)
+        on_items = [(i.library.id, t) for i in items for t in i.tags]
+        elsewhere = [
+            *(
+                (i.library.id, t)
+                for i in items
+                if i.type != "attachment"
+                for a in i.attachments
+                for t in a.tags
+            ),
+            *((n.library.id, t) for n in notes if n.id not in contents.attachments for t in n.tags),
+            *((a.id.partition("-")[0], t) for a in contents.annotations.values() for t in a.tags),
+        ]
+        count = Counter.update if sign > 0 else Counter.subtract
+        count(self.items, [(library, t.name) for library, t in on_items])
+        count(self.elsewhere, [(library, t.name) for library, t in elsewhere])
+        by_hand = [(library, t.name) for library, t in (*on_items, *elsewhere) if not t.automatic]
+        count(self.manual, by_hand)
 
     @property
     def parts(self) -> tuple[Counter[Any], ...]:
@@ -72,19 +82,20 @@ class Tally:
         for own, other in zip(self.parts, parts, strict=True):
             own.update(other)
 
-    def place(self, collections: Iterable[str], sign: int = 1) -> None:
+    def place(self, collections: tuple[str, ...], sign: int = 1) -> None:
         """Something that lies in these collections, and so in all above them, once in each."""
-        own = {c for c in collections if c in self._above}
+        own, whole = self._within(collections)
         for collection in own:
             self.direct[collection] += sign
-        for collection in set().union(*(self._above[c] for c in own)):
+        for collection in whole:
             self.whole[collection] += sign
 
-    def _tags(self, of: Counter[TagName], library: str, tags: tuple[Tag, ...], sign: int) -> None:
-        for tag in tags:
-            of[library, tag.name] += sign
-            if not tag.automatic:
-                self.manual[library, tag.name] += sign
+    def _within(self, collections: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+        """Those of them that are not in the trash, and the same with all above; many things lie together."""
+        if collections not in self._known:
+            own = frozenset(c for c in collections if c in self._above)
+            self._known[collections] = own, frozenset[str]().union(*(self._above[c] for c in own))
+        return self._known[collections]
 
 
 class Counts:

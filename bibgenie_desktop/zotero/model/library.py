@@ -154,7 +154,7 @@ class Item:
     @property
     def authors(self) -> tuple[Creator, ...]:
         """The creators in the main role of the type; without any, all creators."""
-        return tuple(c for c in self.creators if c.primary) or self.creators
+        return tuple([c for c in self.creators if c.primary]) or self.creators
 
     @property
     def byline(self) -> str:
