@@ -270,18 +270,18 @@ def main() -> None:
     asked = json.loads(Path(queries).read_text("utf-8"))
     work = run(task, Path(data_dir), Path(private), int(runs), asked)
     if loop == "qt":
-        import qasync
         from PySide6.QtWidgets import QApplication
 
         from bibgenie_desktop.gui.collector import Collector
+        from bibgenie_desktop.gui.loop import event_loop
         from bibgenie_desktop.gui.turns import short_turns
 
         application = QApplication.instance() or QApplication([])
         short_turns()
         collector = Collector()
         collector.start()
-        with qasync.QEventLoop(application) as event_loop:
-            print(json.dumps(event_loop.run_until_complete(work)))
+        with asyncio.Runner(loop_factory=lambda: event_loop(application)) as runner:
+            print(json.dumps(runner.run(work)))
     else:
         print(json.dumps(asyncio.run(work)))
 

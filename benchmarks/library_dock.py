@@ -24,12 +24,12 @@ FIXTURES = ROOT.parent / "shared" / "fixtures"
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 sys.path.insert(0, str(ROOT))
 
-import qasync  # noqa: E402
 from _stalls import Stalls  # noqa: E402
 from PySide6.QtWidgets import QApplication  # noqa: E402
 
 from bibgenie_desktop.gui import theme  # noqa: E402
 from bibgenie_desktop.gui.collector import Collector  # noqa: E402
+from bibgenie_desktop.gui.loop import event_loop  # noqa: E402
 from bibgenie_desktop.gui.turns import short_turns  # noqa: E402
 from bibgenie_desktop.services.library.browsing import Order, Scope  # noqa: E402
 from tests.gui.bench import Bench, bench  # noqa: E402
@@ -125,7 +125,7 @@ def main() -> None:
         data_dir = arguments.library or folder / "Zotero"
         collector = Collector()
         collector.start()
-        with asyncio.Runner(loop_factory=lambda: qasync.QEventLoop(app)) as runner:
+        with asyncio.Runner(loop_factory=lambda: event_loop(app)) as runner:
             runner.run(browse(data_dir, folder, arguments.trace))
 
 

@@ -18,7 +18,6 @@ from typing import Any, Final
 
 from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
-from qasync import QEventLoop
 
 from bibgenie_desktop import __version__
 from bibgenie_desktop.compose import options as composing
@@ -28,6 +27,7 @@ from bibgenie_desktop.gui import theme
 from bibgenie_desktop.gui.collector import Collector
 from bibgenie_desktop.gui.desk.desk import Desk
 from bibgenie_desktop.gui.dialogs import FaultDialog
+from bibgenie_desktop.gui.loop import event_loop
 from bibgenie_desktop.gui.tasks import Tasks
 from bibgenie_desktop.gui.theme import Appearance, Mode
 from bibgenie_desktop.gui.tour import Tour, TourFailed
@@ -80,7 +80,7 @@ def run(options: AppOptions, arguments: Sequence[str] = ()) -> int:
     collector = Collector()
     collector.start()
     try:
-        with asyncio.Runner(loop_factory=lambda: QEventLoop(app)) as runner:
+        with asyncio.Runner(loop_factory=lambda: event_loop(app)) as runner:
             return runner.run(_run(options))
     finally:
         collector.stop()

@@ -92,11 +92,11 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
     factory = None
     if "qapp" in pyfuncitem.fixturenames:
-        import qasync
+        from bibgenie_desktop.gui.loop import event_loop
 
         app = pyfuncitem.funcargs.get("qapp") or pyfuncitem._request.getfixturevalue("qapp")
         app.setQuitOnLastWindowClosed(False)  # else closing a window ends the loop under the test
-        factory = lambda: qasync.QEventLoop(app)  # noqa: E731
+        factory = lambda: event_loop(app)  # noqa: E731
     with asyncio.Runner(loop_factory=factory) as runner:
         runner.run(watched(pyfuncitem.obj, arguments, patience))
     return True
